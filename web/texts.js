@@ -172,7 +172,7 @@ export const chinese = {
   '{0}% of the bits': '{0}% 的位',
   'recipe': '取键规则', ' What was found is its parent {0}.': '找到的是它的上级域名 {0}。',
   '{0} do not have the part that is the key.': '{0} 行没有作为键的部分。', '{0} are not {1}.': '{0} 行不是 {1}。',
-  'it holds more keys than planned': '键数超过了计划',
+  'it holds more keys than planned, or its rate is above the promise': '键数超过了计划，或误判率高于承诺',
   'warning': '警告', 'note': '备注',
   '"{0}" is certainly not in it.': '“{0}”一定不在其中。',
   '"{0}" is in it, or a false positive (rate {1}).': '“{0}”在其中，或是误判（误判率 {1}）。',

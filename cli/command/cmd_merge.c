@@ -7,7 +7,7 @@
 #include "command/command.h"
 #include "command/good_keys.h"
 #include "filter/filter_file.h"
-#include "filter/filter_recipe.h"
+#include "filter/filter_state.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -41,15 +41,12 @@ static int combine_all(const cli_settings *s, combine *step) {
     }
     umbel_describe(into, &info);
     cli_filter_save(into, info.format, s->output);
-    umbel_measurement now;
-    umbel_health health;
-    umbel_measure(into, &now);
-    umbel_judge(&info, &now, &health);
-    if (health.overfull) {
-        cli_warn(s->output, "holds more keys than planned; umbel info shows the live rate");
+    cli_state state = cli_state_of(into);
+    if (state.health.overfull) {
+        cli_warn(s->output, "%s; umbel info shows the live rate", cli_overfull_text(&state));
     }
     if (!s->quiet) cli_summary(into, s, NULL);
-    int status = health.overfull ? CLI_INCOMPLETE : CLI_YES;
+    int status = state.health.overfull ? CLI_INCOMPLETE : CLI_YES;
     status = cli_good_keys_status(into, s->output, exceptions, status);
     umbel_free(into);
     return status;

@@ -336,7 +336,7 @@ static int run(const cli_settings *s) {
     if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
         char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
         cli_die(u.watch.name, "-n KEYS plans for more",
-                "too many keys for the plan: the false-positive rate is %s, not %s",
+                "exceeds the promised rate: the false-positive rate is %s, not %s",
                 umbel_rate_text(u.loss.now.rate, rate), umbel_rate_text(u.loss.info.fpr, promised));
     }
     if (s->json) {

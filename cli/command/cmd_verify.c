@@ -11,6 +11,7 @@
 #include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
+#include "filter/filter_state.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
@@ -81,10 +82,9 @@ static int check_present(cli_report *r, const cli_settings *s, const umbel_filte
 /* Three standard deviations: a filter that keeps its promise fails at most once in 740
  * measurements, and usually far less often. */
 static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
-    umbel_info info;
-    umbel_measurement now;
-    umbel_describe(f, &info);
-    umbel_measure(f, &now);
+    cli_state state = cli_state_of(f);
+    const umbel_info *info = &state.info;
+    bool overfull = state.health.overfull;
     tally t = look_up_file(s, f, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
@@ -96,25 +96,24 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", umbel_rate_text(rate, measured),
              umbel_rate_text(likely.low, low), umbel_rate_text(likely.high, high));
     cli_report_text(r, "rate measured", NULL, text);
-    cli_report_rate(r, "rate expected", "fpr_now", now.rate);
+    cli_report_rate(r, "rate expected", "fpr_now", state.now.rate);
     cli_report_count(r, NULL, "absent", t.lines);
     cli_report_count(r, NULL, "false_positives", t.hits);
     cli_report_json(r, "fpr_measured", cli_json_real(rate));
     cli_report_json(r, "fpr_low", cli_json_real(likely.low));
     cli_report_json(r, "fpr_high", cli_json_real(likely.high));
-    if (!(info.fpr > 0)) return t.status;
-    cli_report_rate(r, "rate promised", "fpr", info.fpr);
-    umbel_health health;
-    umbel_judge(&info, &now, &health);
+    if (!(info->fpr > 0)) return t.status;
+    cli_report_rate(r, "rate promised", "fpr", info->fpr);
     /* Another system's sizing may give a higher rate than was asked for. */
-    double limit =
-        info.format != UMBEL_FMT_NATIVE && !health.overfull ? fmax(info.fpr, now.rate) : info.fpr;
+    bool foreign = info->format != UMBEL_FMT_NATIVE;
+    double limit = foreign && !overfull ? fmax(info->fpr, state.now.rate) : info->fpr;
     bool kept = cli_wilson(t.hits, t.lines, 3).low <= limit;
+    snprintf(text, sizeof text, "broken: the filter %s", cli_overfull_text(&state));
     cli_report_text(r, "promise", NULL,
-                    kept && limit > info.fpr ? "kept as far as this format's sizing allows"
-                    : kept                   ? "kept"
-                    : health.overfull        ? "broken: the filter holds more keys than planned"
-                                             : "broken, or these keys were added");
+                    kept && limit > info->fpr ? "kept as far as this format's sizing allows"
+                    : kept                    ? "kept"
+                    : overfull                ? text
+                                              : "broken, or these keys were added");
     cli_report_flag(r, NULL, "promise_kept", kept);
     return kept ? t.status : CLI_NO;
 }

@@ -5,9 +5,11 @@
 #include "filter/add_job.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/tally.h"
+#include "filter/filter_state.h"
 #include "options/filter_options.h"
 
 /* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
@@ -56,37 +58,28 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     cli_die_err(a->name, e, NULL, NULL);
 }
 
-/* More keys than planned, or a rate above the promise: an error or a warning.  Once without the
- * rate, while keys are added, and once with it, at the end. */
-static void exceed(cli_add_job *a, const umbel_measurement *now) {
-    char plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
-    umbel_info info;
-    umbel_describe(a->filter, &info);
-    bool above = now && info.fpr > 0 && now->rate > info.fpr, said = a->warned;
-    umbel_count_text(a->capacity, plan);
+/* An error or a warning: while keys are added, that there are too many; at the end, with the state
+ * that they led to, also that the rate is above the promise. */
+static void exceed(cli_add_job *a, const cli_state *end) {
+    char what[160], plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
+    bool above = end && end->info.fpr > 0 && end->now.rate > end->info.fpr;
     if (above) {
-        umbel_rate_text(now->rate, rate);
-        umbel_rate_text(info.fpr, promised);
+        snprintf(what, sizeof what, "%s: the false-positive rate is %s, not %s",
+                 cli_overfull_text(end), umbel_rate_text(end->now.rate, rate),
+                 umbel_rate_text(end->info.fpr, promised));
+    } else {
+        snprintf(what, sizeof what, "more keys than the %s planned",
+                 umbel_count_text(a->capacity, plan));
     }
-    if (a->strict && above) {
-        cli_die(a->name, "nothing was saved; -n KEYS plans for more",
-                "too many keys for the plan: the false-positive rate is %s, not %s", rate,
-                promised);
-    }
-    if (a->strict) {
-        cli_die(a->name, "nothing was saved; -n KEYS plans for more",
-                "more keys than the %s planned", plan);
-    }
+    if (a->strict) cli_die(a->name, "nothing was saved; -n KEYS plans for more", "%s", what);
+    if (above || !a->warned) cli_warn(a->name, "%s", what);
     a->warned = true;
-    if (above) {
-        cli_warn(a->name, "too many keys for the plan of %s; the false-positive rate is %s, not %s",
-                 plan, rate, promised);
-    } else if (!said) {
-        cli_warn(a->name, "more keys than the %s planned", plan);
-    }
 }
 
-void cli_add_job_check_capacity(cli_add_job *a) {
+/* Warns, or exits if `strict`, when the filter certainly holds more keys than planned: a key that
+ * changed it is another one.  In constant time; at the end, measuring also shows when keys that
+ * changed nothing, or an unlucky filter, let the rate pass the promise. */
+static void check_capacity(cli_add_job *a) {
     umbel_info info;
     if (!a->capacity || a->warned) return;
     umbel_describe(a->filter, &info);
@@ -118,50 +111,42 @@ static void add_keys(void *ctx, cli_batch *b) {
     umbel_err e = a->hash_ahead ? umbel_add_hashes(a->filter, b->hashes, b->lines, NULL, NULL, NULL)
                                 : umbel_add_many(a->filter, b->keys, b->lines, NULL, NULL, NULL);
     cli_add_job_check_error(a, e);
-    cli_add_job_check_capacity(a);
+    check_capacity(a);
 }
 
 cli_job cli_add_job_callbacks(cli_add_job *a) {
     return (cli_job){a->hash_ahead ? hash_keys : NULL, add_keys, a};
 }
 
-/* The format's fault, not that of the number of keys. */
-static void warn_of_alike(const cli_add_job *a, const umbel_info *info,
-                          const umbel_measurement *now) {
-    if (!cli_alike_fails(info, now)) return;
+/* The fault is the format's, not that of the number of keys. */
+static void warn_of_alike(const cli_add_job *a, const cli_state *end) {
+    const umbel_info *info = &end->info;
+    if (!cli_alike_fails(end)) return;
     umbel_foreign made = {.format = info->format, .capacity = info->capacity, .fpr = info->fpr};
     char is[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
     cli_warn(a->name,
              "the false-positive rate for keys like these is %s, not %s: the format's hash hardly "
              "tells them apart where the number of bits is even%s",
-             umbel_rate_text(now->rate_alike, is), umbel_rate_text(info->fpr, promised),
+             umbel_rate_text(end->now.rate_alike, is), umbel_rate_text(info->fpr, promised),
              cli_alike_avoided(made, avoided));
 }
 
 int cli_add_job_finish(cli_add_job *a) {
-    umbel_info info;
-    umbel_measurement now;
-    umbel_health health;
-    cli_add_job_check_capacity(a);
+    check_capacity(a);
     if (a->capacity) {
-        umbel_describe(a->filter, &info);
-        umbel_measure(a->filter, &now);
-        umbel_judge(&info, &now, &health);
-        if (health.overfull) exceed(a, &now);
-        warn_of_little_room(a, now.keys);
-        warn_of_alike(a, &info, &now);
+        cli_state end = cli_state_of(a->filter);
+        if (end.health.overfull) exceed(a, &end);
+        warn_of_little_room(a, end.now.keys);
+        warn_of_alike(a, &end);
     }
     return a->warned ? CLI_INCOMPLETE : CLI_YES;
 }
 
 uint64_t cli_keys_needed(const umbel_filter *f, uint64_t planned) {
-    umbel_info info;
-    umbel_measurement now;
-    umbel_describe(f, &info);
-    umbel_measure(f, &now);
+    cli_state s = cli_state_of(f);
     /* Adds that changed it are different keys, unless it counts them; the bits tell the rest. */
-    double least = info.kind == UMBEL_KIND_COUNTING ? 0 : (double)info.keys_added;
-    double keys = ceil(fmax(now.keys + 4 * now.keys_error, least));
+    double least = s.info.kind == UMBEL_KIND_COUNTING ? 0 : (double)s.info.keys_added;
+    double keys = ceil(fmax(s.now.keys + 4 * s.now.keys_error, least));
     if (!isfinite(keys) || keys > 0.75 * (double)planned) return 0;
     return keys > 1 ? (uint64_t)keys : 1;
 }

@@ -25,20 +25,15 @@ typedef struct cli_add_job {
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
 cli_job cli_add_job_callbacks(cli_add_job *a);
 
-/* The last warnings, and the exit status: CLI_INCOMPLETE if the filter holds more than its plan.
- * To be called after the pipeline has finished. */
+/* To be called after the pipeline has finished: measures the filter, prints the last warnings and
+ * returns the exit status, CLI_INCOMPLETE if the filter is beyond its plan. */
 int cli_add_job_finish(cli_add_job *a);
 
-/* Exits with a message unless e, returned by adding to the filter, is UMBEL_OK. */
+/* Exits with a message if e, the result of adding to the filter, is an error. */
 void cli_add_job_check_error(const cli_add_job *a, umbel_err e);
 
-/* Warns, or exits if `strict`, when the filter certainly holds more keys than planned: a key that
- * changed it is another one.  In constant time; cli_add_job_finish measures, and so finds out, too,
- * when keys that changed nothing, or a filter worse than most, let the rate pass the promise. */
-void cli_add_job_check_capacity(cli_add_job *a);
-
-/* A filter was planned for as many keys as there were lines: how many to plan for instead where at
- * least a quarter of the memory is wasted because lines were repeated, or 0. */
+/* For a filter that was planned for as many keys as there were lines: how many to plan for instead
+ * if repeated lines waste at least a quarter of its memory, otherwise 0. */
 uint64_t cli_keys_needed(const umbel_filter *f, uint64_t planned);
 
 #endif

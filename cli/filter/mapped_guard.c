@@ -37,12 +37,12 @@ void cli_guard_mappings(void) {
 }
 
 bool cli_guarded(void (*work)(void *ctx), void *ctx) {
-    sigjmp_buf here;
-    if (sigsetjmp(here, 1)) {
+    sigjmp_buf before;
+    if (sigsetjmp(before, 1)) {
         way_out = NULL;
         return false;
     }
-    way_out = &here;
+    way_out = &before;
     work(ctx);
     way_out = NULL;
     return true;

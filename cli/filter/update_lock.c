@@ -14,19 +14,27 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/error.h"
+
+#ifdef __linux__
+#include <sys/xattr.h>
+#else /* other systems store access control lists in other ways */
+#define getxattr(path, name, value, size) (errno = ENOTSUP, (ssize_t)-1)
+#define fgetxattr getxattr
+#define fremovexattr(fd, name) 0
+#define fsetxattr(fd, name, value, size, flags) 0
+#endif
 
 enum { MAX_LINKS = 40, MAX_NAME = 255, SUFFIX_ROOM = 64, NAMES = 16, PAUSES = 10 };
 enum { PAUSE_MICROSECONDS = 10000 };
 
 static _Atomic(char *) held; /* the lock file, while the lock is ours */
 
-/* Before the lock itself ends with the process: who waited for it finds that the file is gone.
- * Only when nothing is saved any more: a signal leaves the file to the next command, since a save
- * that went on after another command had made a new lock would undo what that command did. */
+/* Runs before the lock itself ends with the process, so that whoever waited for it finds the file
+ * gone, and only when nothing more will be saved.  A signal leaves the file to the next command: a
+ * save that continued after another command had made a new lock would undo that command's work. */
 static void release(void) {
     char *name = atomic_exchange(&held, NULL);
     if (!name) return;
@@ -36,8 +44,8 @@ static void release(void) {
 
 /* ---- Access control lists ----
  *
- * As Linux stores them: a version, then a tag, permissions and an ID for each entry.  Where there
- * is one, the group's bits of the mode are its mask and say nothing about the group. */
+ * Linux stores a version, then a tag, permissions and an ID for each entry.  Where there is a list,
+ * the group's bits of the mode are its mask and say nothing about the group. */
 
 #define LIST_NAME "system.posix_acl_access"
 enum {
@@ -72,15 +80,15 @@ static access_list list_on(int fd) {
     return list_of(fgetxattr(fd, LIST_NAME, bytes, sizeof bytes), bytes);
 }
 
-/* May those of the entry write?  The ID matters for users only. */
+/* May whoever the entry names write?  The ID matters for users only. */
 static bool list_lets(const access_list *list, unsigned tag, uid_t id) {
     bool lets = false, masked = false;
     for (size_t i = LIST_HEAD; i + LIST_ENTRY <= list->len; i += LIST_ENTRY) {
         const uint8_t *e = list->at + i;
-        unsigned is = e[0] | (unsigned)e[1] << 8;
-        uint32_t of = e[4] | (uint32_t)e[5] << 8 | (uint32_t)e[6] << 16 | (uint32_t)e[7] << 24;
-        if (is == MASK && !(e[2] & WRITE)) masked = true;
-        if (is == tag && (tag != USER || of == id) && (e[2] & WRITE)) lets = true;
+        unsigned entry = e[0] | (unsigned)e[1] << 8;
+        uint32_t user = e[4] | (uint32_t)e[5] << 8 | (uint32_t)e[6] << 16 | (uint32_t)e[7] << 24;
+        if (entry == MASK && !(e[2] & WRITE)) masked = true;
+        if (entry == tag && (tag != USER || user == id) && (e[2] & WRITE)) lets = true;
     }
     return lets && !masked;
 }
@@ -91,7 +99,7 @@ static bool list_lets(const access_list *list, unsigned tag, uid_t id) {
 typedef struct target {
     char *path;
     size_t base;    /* where in it the name within its directory begins */
-    mode_t writers; /* of group and others, those who may write it */
+    mode_t writers; /* the write bits of group and others */
     uid_t uid;
     gid_t gid;
     access_list list;
@@ -176,7 +184,7 @@ static void share(int fd, const target *t) {
     (void)fchmod(fd, 0600 | group | (t->writers & 002 ? 006 : 0));
 }
 
-/* Opens the lock file or makes it, for all who may write the filter; -1: this name will not do. */
+/* Opens or makes the lock file, for all who may write the filter; -1: use another name. */
 static int open_lock(const char *name, const target *t) {
     const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct stat st;
@@ -205,9 +213,9 @@ static bool lock(int fd, int how) {
 }
 
 static bool leads_to(const char *name, int fd) {
-    struct stat there, here;
-    return lstat(name, &there) == 0 && fstat(fd, &here) == 0 && there.st_dev == here.st_dev &&
-           there.st_ino == here.st_ino;
+    struct stat named, opened;
+    return lstat(name, &named) == 0 && fstat(fd, &opened) == 0 && named.st_dev == opened.st_dev &&
+           named.st_ino == opened.st_ino;
 }
 
 static void say_unlocked(const char *path, const char *why) {
@@ -235,7 +243,7 @@ static bool lock_by_name(const char *path, char *name, const target *t, const cl
             cli_on_exit(release);
             return true;
         }
-        close(fd); /* the one before us has removed it */
+        close(fd); /* its previous holder has removed it */
     }
 }
 

@@ -49,12 +49,12 @@ struct cli_input {
     size_t carry_len, carry_room;
 };
 
-static const char *name_of(const char *path) {
-    return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 static bool is_stdin(const char *path) {
     return strcmp(path, "-") == 0;
+}
+
+static const char *name_of(const char *path) {
+    return is_stdin(path) ? "standard input" : path;
 }
 
 static int stat_of(const char *path, struct stat *st) {
@@ -81,7 +81,7 @@ static size_t read_at(const cli_file *f, uint8_t *to, size_t have, size_t want, 
     return have;
 }
 
-/* A descriptor of the file, or -1 if it cannot be read and the others are to be. */
+/* A descriptor of the file, or -1 if it cannot be read but the others should be. */
 static int open_descriptor(const cli_input *in, const char *path, struct stat *st) {
     int fd = is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     const char *name = name_of(path), *why = NULL;
@@ -98,14 +98,16 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     return -1;
 }
 
-/* Its bytes are no lines that anybody wants to count or compare. */
+/* Nobody wants to count or compare a filter's bytes as if they were lines. */
 static void refuse_filter(const char *name, const uint8_t *first, size_t len) {
-    static const char magic[] = "UMBEL\x1a\r\n"; /* docs/formats/native.md */
-    if (len < strlen(magic) || memcmp(first, magic, strlen(magic)) != 0) return;
-    cli_die(name, "umbel check looks lines up in it", "is a filter, and lines are wanted");
+    umbel_filter *f = NULL;
+    umbel_err e = umbel_view(first, len < CLI_MAGIC ? len : CLI_MAGIC, NULL, NULL, &f, NULL);
+    umbel_free(f);
+    if (e == UMBEL_EUNKNOWN) return;
+    cli_die(name, "umbel check looks lines up in it", "is a filter, but lines are expected");
 }
 
-/* NULL if it cannot be read and the others are to be. */
+/* NULL if it cannot be read but the others should be. */
 static cli_file *open_file(const cli_input *in, const char *path) {
     struct stat st;
     int fd = open_descriptor(in, path, &st);
@@ -115,11 +117,11 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     uint8_t first[CLI_MAGIC];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
-    refuse_filter(f->name, first, got);
     /* Files under /proc claim to be empty but are not. */
     if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
         f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best());
     } else {
+        refuse_filter(f->name, first, got);
         f->start = f->next = (uint64_t)start;
         f->size = (uint64_t)st.st_size;
         (void)posix_fadvise(f->fd, start, 0, POSIX_FADV_SEQUENTIAL);
@@ -298,14 +300,15 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         }
         cli_file *f = in->file;
         uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
-        bool some = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
+        bool claimed = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
         if (f->stream) in->done += cli_stream_taken(f->stream) - before;
         b->name = f->name;
-        b->begins = some && f->fresh ? f->name : NULL;
+        b->begins = claimed && f->fresh ? f->name : NULL;
+        if (b->begins && f->stream) refuse_filter(f->name, b->text, b->len);
         if (b->begins && in->bind) read_header(in, f, b);
         f->fresh = false;
         b->bound = f->bound;
-        if (some) return true;
+        if (claimed) return true;
         release_file(f);
         in->file = NULL;
     }

@@ -325,12 +325,12 @@ static void *run_thread(void *ctx) {
     cli_batch b = {0};
     for (;;) {
         pthread_mutex_lock(&p->reading);
-        bool some = cli_input_claim(p->in, &b.block);
+        bool more = cli_input_claim(p->in, &b.block);
         uint64_t ticket = p->claimed;
-        if (some) p->claimed++;
-        if (some && p->feed->activity) cli_progress_bytes(cli_input_done(p->in));
+        if (more) p->claimed++;
+        if (more && p->feed->activity) cli_progress_bytes(cli_input_done(p->in));
         pthread_mutex_unlock(&p->reading);
-        if (!some) break;
+        if (!more) break;
         cli_input_load(p->in, &b.block);
         const bound_recipes *bound = b.block.bound;
         b.recipes = bound ? bound->recipes : p->feed->recipes;

@@ -169,10 +169,6 @@ umbel_opts cli_opts_of(const cli_settings *s) {
     };
 }
 
-bool cli_alike_fails(const umbel_info *info, const umbel_measurement *now) {
-    return info->fpr > 0 && now->rate_alike > 10 * info->fpr;
-}
-
 char *cli_alike_avoided(umbel_foreign foreign, char *out) {
     enum { NEAR = 64 };
     umbel_plan plan = {0};

@@ -55,10 +55,6 @@ umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
 
-/* Absent keys like those in the filter are found more than ten times as often as promised, which is
- * no accident: the format's hash hardly tells them apart. */
-bool cli_alike_fails(const umbel_info *info, const umbel_measurement *now);
-
 /* For a filter of another system whose plan has a rate_alike: the next number of keys whose plan
  * has none, as `; -n KEYS avoids it`; empty if there is none near.  `out` has CLI_AVOIDED bytes. */
 enum { CLI_AVOIDED = UMBEL_QUANTITY + 32 };

@@ -9,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/error.h"
+#include "filter/filter_state.h"
 #include "push/push.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
@@ -33,10 +34,8 @@ static uint32_t checksum(const cli_push_chunks *p) {
 }
 
 cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
-    umbel_info info;
     umbel_diag diag = {0};
     size_t len = 0;
-    umbel_describe(f, &info);
     umbel_err e = umbel_redis_head(f, NULL, 0, &len, &diag);
     if (e != UMBEL_ESPACE) {
         cli_die_err(name, e, &diag,
@@ -45,15 +44,12 @@ cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name) {
     uint8_t *head = cli_alloc(len);
     e = umbel_redis_head(f, head, len, &len, &diag);
     if (e) cli_die_err(name, e, &diag, NULL);
-    umbel_measurement now;
-    umbel_health in;
-    umbel_measure(f, &now);
-    umbel_judge(&info, &now, &in);
+    cli_state state = cli_state_of(f);
     cli_push_chunks p = {.filter = f,
                          .head = {head, len},
-                         .bits_len = info.bytes,
-                         .in = in,
-                         .counted = info.keys_added};
+                         .bits_len = state.info.bytes,
+                         .in = state.health,
+                         .counted = state.info.keys_added};
     snprintf(p.id, sizeof p.id, "push:%08" PRIx32 "%" PRIx64, checksum(&p), p.bits_len);
     return p;
 }

@@ -14,6 +14,7 @@
 #include "base/safe_text.h"
 #include "base/tally.h"
 #include "base/wrap.h"
+#include "filter/filter_state.h"
 #include "options/filter_options.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
@@ -80,20 +81,16 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
         cli_report_end(&r);
         return;
     }
-    umbel_info info;
-    umbel_measurement measured;
-    umbel_health health;
-    umbel_describe(f, &info);
-    umbel_measure(f, &measured);
-    umbel_judge(&info, &measured, &health);
+    cli_state state = cli_state_of(f);
+    const umbel_info *info = &state.info;
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[UMBEL_QUANTITY];
     char each[UMBEL_QUANTITY + 16] = "";
     char promised[UMBEL_QUANTITY + 16] = "";
-    if (info.fpr > 0) {
+    if (info->fpr > 0) {
         char rate[UMBEL_QUANTITY];
         snprintf(promised, sizeof promised, ", %s %s",
-                 info.format == UMBEL_FMT_NATIVE ? "promised" : "asked for",
-                 umbel_rate_text(info.fpr, rate));
+                 info->format == UMBEL_FMT_NATIVE ? "promised" : "asked for",
+                 umbel_rate_text(info->fpr, rate));
     }
     FILE *to = cli_sentence();
     cli_print_safe(to, "%s: ", s->output ? s->output : s->args[0]);
@@ -101,16 +98,16 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     struct stat st;
     char file[UMBEL_QUANTITY], takes[UMBEL_QUANTITY + 16] = "";
     if (!to_stdout && stat(s->output ? s->output : s->args[0], &st) == 0 && S_ISREG(st.st_mode) &&
-        (double)st.st_size > 1.5 * (double)info.bytes) {
+        (double)st.st_size > 1.5 * (double)info->bytes) {
         snprintf(takes, sizeof takes, ", a file of %s",
                  umbel_size_text((uint64_t)st.st_size, file));
     }
-    double bits = bits_per_key(&info, &health);
+    double bits = bits_per_key(info, &state.health);
     char number[UMBEL_QUANTITY];
     if (bits > 0) snprintf(each, sizeof each, " (%s bits per key)", cli_real_text(bits, 1, number));
-    fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&health, keys),
-            umbel_size_text(info.bytes, size), each, takes, umbel_kind_name(info.kind),
-            umbel_rate_text(health.rate, now), promised);
+    fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&state.health, keys),
+            umbel_size_text(info->bytes, size), each, takes, umbel_kind_name(info->kind),
+            umbel_rate_text(state.health.rate, now), promised);
     cli_sentence_end(to);
 }
 
@@ -161,9 +158,10 @@ static void describe_keys(cli_report *r, const umbel_health *health) {
     cli_report_json(r, "keys_error", cli_json_real(doubt));
 }
 
-static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info *info,
-                          const umbel_measurement *now, const umbel_health *health) {
-    describe_keys(r, health);
+static void describe_load(cli_report *r, const umbel_filter *f, const cli_state *s) {
+    const umbel_info *info = &s->info;
+    const umbel_measurement *now = &s->now;
+    describe_keys(r, &s->health);
     cli_report_count(r, NULL, "keys_added", info->keys_added);
     double fill = info->bits ? (double)now->bits_set / (double)info->bits : 0;
     char text[32];
@@ -173,7 +171,7 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     cli_report_count(r, NULL, "bits_set", now->bits_set);
     cli_report_rate(r, "rate now", "fpr_now", now->rate);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
-    if (cli_alike_fails(info, now)) {
+    if (cli_alike_fails(s)) {
         cli_report_rate(r, "rate of like keys", "rate_alike", now->rate_alike);
         cli_report_text(r, "warning", NULL,
                         "the format's hash hardly tells keys like those in it apart");
@@ -193,16 +191,10 @@ static void describe_load(cli_report *r, const umbel_filter *f, const umbel_info
     }
     cli_report_count(r, "planned for", "capacity", info->capacity);
     if (!info->grows) {
-        cli_report_count(r, "room left", "headroom", health->room);
-        if (health->overfull) {
-            /* About one filter in a thousand is above its promise without one key too many. */
-            bool unlucky = health->keys_known && health->keys < (double)info->capacity + 0.5;
-            cli_report_text(r, "warning", NULL,
-                            unlucky ? "the false-positive rate is above the promise"
-                                    : "holds more keys than planned");
-        }
+        cli_report_count(r, "room left", "headroom", s->health.room);
+        if (s->health.overfull) cli_report_text(r, "warning", NULL, cli_overfull_text(s));
     }
-    cli_report_flag(r, NULL, "overfull", health->overfull);
+    cli_report_flag(r, NULL, "overfull", s->health.overfull);
 }
 
 /* Identifies the secret without revealing it. */
@@ -230,17 +222,14 @@ void cli_describe(cli_report *r, const umbel_filter *f) {
     cli_report_size(r, "size", "bytes", info.bytes);
     cli_report_count(r, NULL, "bits", info.bits);
     if (r->to) fflush(r->to); /* what follows reads all bits */
-    umbel_measurement now;
-    umbel_measure(f, &now);
-    umbel_health health;
-    umbel_judge(&info, &now, &health);
-    double each = bits_per_key(&info, &health);
+    cli_state state = cli_state_of(f);
+    double each = bits_per_key(&info, &state.health);
     if (each > 0) cli_report_real(r, "bits per key", "bits_per_key", each, 2);
     char own[128]; /* gocrc32's String() and the like */
     if (umbel_text(f, own, sizeof own, NULL) == UMBEL_OK) {
         cli_report_text(r, "as text", "text", own);
     }
-    describe_load(r, f, &info, &now, &health);
+    describe_load(r, f, &state);
     cli_report_text(r, "recipe", "recipe", umbel_get_recipe(f));
     describe_meta(r, f);
 }

@@ -117,20 +117,20 @@ static void stop(batch *b, unsigned status, const char *why) {
     b->why = why;
 }
 
+static bool make_room(batch *b, size_t need) {
+    char *larger = need > b->room ? realloc(b->answers, 2 * need) : b->answers;
+    if (!larger) return false;
+    if (need > b->room) b->room = 2 * need;
+    b->answers = larger;
+    return true;
+}
+
 /* Whole lines, without their ends. */
 static void ask(batch *b, umbel_key *lines, size_t n) {
     uint8_t hit[LINES];
     if (n == 0 || b->status) return;
-    if (b->answered + 2 * n > b->room) {
-        b->room = 2 * (b->answered + 2 * n);
-        char *larger = realloc(b->answers, b->room);
-        if (!larger) {
-            stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
-            return;
-        }
-        b->answers = larger;
-    }
-    if (umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
+    if (!make_room(b, b->answered + 2 * n) ||
+        umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
         stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
         return;
     }

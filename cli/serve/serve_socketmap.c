@@ -47,12 +47,10 @@ size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes
         wrong = "the request is too long";
     } else if (digits == len) {
         return 0;
-    } else if (digits == 0 || bytes[digits] != ':' || (digits > 1 && bytes[0] == '0')) {
-        wrong = "not a netstring";
-    } else if (len < digits + 1 + body_len + 1) {
-        return 0;
-    } else if (bytes[digits + 1 + body_len] != ',') {
-        wrong = "not a netstring";
+    } else {
+        bool begins = digits && bytes[digits] == ':' && (digits == 1 || bytes[0] != '0');
+        if (begins && len < digits + 1 + body_len + 1) return 0;
+        if (!begins || bytes[digits + 1 + body_len] != ',') wrong = "not a netstring";
     }
     if (wrong) {
         lists->refused++;

@@ -53,7 +53,7 @@ static PyGetSetDef measurement_fields[] = {
     FIELD(1, "keys", "Distinct keys, estimated; infinite when every bit is set."),
     FIELD(2, "rate", "How often a key that was never added is found, now."),
     FIELD(3, "keys_error", "One standard deviation of keys."),
-    FIELD(4, "overfull", "Holds more keys than planned."),
+    FIELD(4, "overfull", "More keys than planned, or a live rate above the promise."),
     FIELD(5, "room", "Keys that can still be added within the promise."),
     {0},
 };

@@ -23,11 +23,22 @@ assert i["overfull"] is False and i["recipe"] == "line", i
 P
 }
 
-@test "info: a filter that is above its rate with the planned keys is not said to hold more" {
-    seq 134 | umbel build -q --kind line --seed 83 -n 134 -p 1% -o unlucky.umb || [ $? -eq 3 ]
+@test "a filter that is above its rate with the planned keys is not said to hold more" {
+    seq 134 > keys
+    run --separate-stderr umbel build -q --kind line --seed 83 -n 134 -p 1% -o unlucky.umb keys
+    [ "$status" -eq 3 ]
+    [[ $stderr == "umbel: unlucky.umb: warning: exceeds the promised rate: the false-positive rate is 1.06%, not 1%" ]]
+    refused "exceeds the promised rate: the false-positive rate is 1.06%, not 1% (nothing was saved" \
+        umbel build -q --strict --kind line --seed 83 -n 134 -p 1% -o strict.umb keys
+    run --separate-stderr umbel merge -q -o both.umb unlucky.umb unlucky.umb
+    [ "$status" -eq 3 ]
+    [[ $stderr == "umbel: both.umb: warning: exceeds the promised rate; umbel info shows the live rate" ]]
+    run umbel verify --absent <(seq 1000001 1300000) unlucky.umb
+    [ "$status" -eq 1 ]
+    [[ $output == *"promise            broken: the filter exceeds the promised rate"* ]]
     run umbel info unlucky.umb
     [[ $output == *"rate now           1.06%"* ]]
-    [[ $output == *"warning            the false-positive rate is above the promise"* ]]
+    [[ $output == *"warning            exceeds the promised rate"* ]]
     [[ $output != *"more keys"* ]]
 }
 

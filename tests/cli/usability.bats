@@ -179,12 +179,18 @@ P
     [[ $stderr != *--format* ]] # remove has no such option
 }
 
-@test "a filter where lines are wanted is refused" {
+@test "a filter where lines are expected is refused" {
     seq 9 > words.txt
     umbel build -q -o a.umb words.txt
     for command in "count a.umb" "diff a.umb words.txt" "diff words.txt a.umb" "uniq a.umb" \
         "check a.umb a.umb" "build -o x a.umb" "count --csv -k 1 a.umb"; do
-        refused "a.umb: is a filter, and lines are wanted (umbel check looks lines up in it)" umbel $command
+        refused "a.umb: is a filter, but lines are expected (umbel check looks lines up in it)" umbel $command
+    done
+    gzip -k a.umb
+    refused "a.umb.gz: is a filter, but lines are expected" umbel count a.umb.gz
+    for command in "count" "count -0" "uniq" "diff - words.txt" "build -n 9 -o x"; do
+        refused "standard input: is a filter, but lines are expected" bash -c "cat a.umb | $UMBEL $command"
+        refused "standard input: is a filter, but lines are expected" bash -c "$UMBEL $command < a.umb"
     done
 }
 

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "filter/filter_state.h"
+
+cli_state cli_state_of(const umbel_filter *f) {
+    cli_state s;
+    umbel_describe(f, &s.info);
+    umbel_measure(f, &s.now);
+    umbel_judge(&s.info, &s.now, &s.health);
+    return s;
+}
+
+const char *cli_overfull_text(const cli_state *s) {
+    double least = s->health.keys - 3 * s->health.keys_error; /* as umbel_judge has it */
+    bool within = s->health.keys_known && least < (double)s->info.capacity + 0.5;
+    return within ? "exceeds the promised rate" : "holds more keys than planned";
+}
+
+bool cli_alike_fails(const cli_state *s) {
+    return s->info.fpr > 0 && s->now.rate_alike > 10 * s->info.fpr;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * filter_state.h - what a filter is, what its bits show, and whether it keeps its promise
+ */
+#ifndef CLI_FILTER_STATE_H
+#define CLI_FILTER_STATE_H
+
+#include "umbel.h"
+
+typedef struct cli_state {
+    umbel_info info;
+    umbel_measurement now;
+    umbel_health health;
+} cli_state;
+
+/* Reads all bits. */
+cli_state cli_state_of(const umbel_filter *f);
+
+/* Why a filter is overfull: "holds more keys than planned" or, without a key too many, "exceeds the
+ * promised rate", as one in a thousand does. */
+const char *cli_overfull_text(const cli_state *s);
+
+/* Absent keys like those in the filter are found more than ten times as often as promised.  Chance
+ * does not explain that: the format's hash hardly tells them apart. */
+bool cli_alike_fails(const cli_state *s);
+
+#endif
