@@ -124,7 +124,7 @@ static int set_layout(const char *name, int value, void *privdata, RedisModuleSt
 
 /* ---- loadmodule arguments: NAME VALUE ... ---- */
 
-static int take_error(RedisModuleString *value) {
+static int parse_error(RedisModuleString *value) {
     double error = 0;
     size_t len = 0;
     const char *text = RedisModule_StringPtrLen(value, &len);
@@ -140,8 +140,8 @@ static bool is_called(const char *argument, const char *name, const char *older)
     return !strcasecmp(argument, name) || (older && !strcasecmp(argument, older));
 }
 
-static int take_argument(const char *name, RedisModuleString *value) {
-    if (is_called(name, ERROR_NAME, "ERROR_RATE")) return take_error(value);
+static int parse_argument(const char *name, RedisModuleString *value) {
+    if (is_called(name, ERROR_NAME, "ERROR_RATE")) return parse_error(value);
     for (size_t i = 0; i < NUMBERS; i++) {
         if (!is_called(name, numbers[i].name, numbers[i].older)) continue;
         long long given = 0;
@@ -155,14 +155,14 @@ static int take_argument(const char *name, RedisModuleString *value) {
     return REDISMODULE_ERR;
 }
 
-static int take_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
+static int parse_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     for (int i = 0; i < argc; i += 2) {
         const char *name = RedisModule_StringPtrLen(argv[i], NULL);
         if (i + 1 == argc) {
             RedisModule_Log(ctx, "warning", "the argument %s has no value", name);
             return REDISMODULE_ERR;
         }
-        if (take_argument(name, argv[i + 1]) != REDISMODULE_OK) {
+        if (parse_argument(name, argv[i + 1]) != REDISMODULE_OK) {
             RedisModule_Log(ctx, "warning", "argument or value not accepted: %s %s", name,
                             RedisModule_StringPtrLen(argv[i + 1], NULL));
             return REDISMODULE_ERR;
@@ -208,7 +208,7 @@ int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
     static const char *layouts[] = {"blocked", "classic"};
     static const int layout_values[] = {BF_BLOCKED, BF_REDISBLOOM};
     static const number limit = {"memory-limit", NULL, &bf_config.max_bytes, 0, INT64_MAX};
-    if (take_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
+    if (parse_arguments(ctx, argv, argc) != REDISMODULE_OK) return REDISMODULE_ERR;
     bf_config.max_bytes = default_limit(ctx);
 
     int failed = register_redisblooms(ctx);

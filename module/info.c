@@ -18,10 +18,9 @@ static const char *const names[BF_EVENTS] = {
 };
 
 static void show(RedisModuleInfoCtx *ctx, int for_crash_report) {
-    bf_totals totals;
     (void)for_crash_report;
     if (RedisModule_InfoAddSection(ctx, NULL) == REDISMODULE_ERR) return; /* not requested */
-    bf_totals_get(&totals);
+    bf_totals totals = bf_totals_get();
     RedisModule_InfoAddFieldULongLong(ctx, "filters", totals.filters);
     RedisModule_InfoAddFieldULongLong(ctx, "layers", totals.layers);
     RedisModule_InfoAddFieldULongLong(ctx, "items", totals.items);

@@ -20,16 +20,14 @@
 /* The outcome for the items. */
 typedef struct outcome {
     size_t asked, done;
-    bool some_new, verbatim; /* verbatim: the command has nothing but these items */
-    umbel_err err;           /* why not all were done */
+    bool some_new; /* at least one item is */
+    bool verbatim; /* the command has nothing but these items */
+    umbel_err err; /* why not all were done */
 } outcome;
 
 /* Counting filters and windows also record keys that they already have. */
 static bool has_changed(const bf_key *key, const outcome *o) {
-    if (o->some_new || o->done == 0) return o->some_new;
-    bf_params params;
-    bf_value_params(key->value, &params);
-    return params.counting || params.window;
+    return o->some_new || (o->done && (key->value->counting || key->value->window));
 }
 
 /* Only changes are replicated and notified. */
@@ -72,13 +70,13 @@ static void add_all(bf_key *key, RedisModuleString **items, uint8_t *was_new, ou
     uint64_t limit = bf_config_limit(key->ctx);
     umbel_key keys[BF_BATCH];
     while (o->done < o->asked && !o->err) {
-        size_t at = o->done, some = bf_batch_take(items + at, o->asked - at, keys), done = 0;
-        if (bf_batch_pauses(at)) bf_key_yield(key, REDISMODULE_READ | REDISMODULE_WRITE);
+        size_t at = o->done, n = bf_batch_fill(items + at, o->asked - at, keys), done = 0;
+        if (bf_batch_pauses(at)) bf_key_yield(key, BF_WRITE);
         if (!key->value) {
             o->err = UMBEL_EABSENT;
             break;
         }
-        o->err = bf_value_add(key->value, keys, some, limit, was_new + at, &done);
+        o->err = bf_value_add(key->value, keys, n, limit, was_new + at, &done);
         o->done += done;
     }
     o->some_new = memchr(was_new, 1, o->done) != NULL;
@@ -102,14 +100,21 @@ static void add_items(bf_key *key, RedisModuleString **items, size_t count, bool
 
 /* ---- Commands ---- */
 
-/* Creates the filter in a key that was opened and has none; afterwards options->params are what it
- * was created with.  False after an error reply, and the key is closed. */
-static bool create(bf_key *key, bf_options *options) {
+/* Opens the key for writing and creates the filter if it has none: as the options say if they were
+ * `parsed`, otherwise as the settings do.  *created is then what it was created with, otherwise
+ * NULL.  False after an error reply, and the key is closed. */
+static bool open_or_create(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name,
+                           bf_options *options, bool parsed, const bf_params **created) {
+    bf_key_open(key, ctx, name, BF_WRITE);
+    *created = NULL;
+    if (key->value) return true;
+    if (!parsed) bf_options_init(options, ctx);
     if (key->foreign) {
-        RedisModule_ReplyWithError(key->ctx, BF_WRONG_TYPE);
+        RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else if (options->no_create) {
-        RedisModule_ReplyWithError(key->ctx, BF_NOT_FOUND);
+        RedisModule_ReplyWithError(ctx, BF_NOT_FOUND);
     } else if (bf_create(key, options)) {
+        *created = &options->params;
         return true;
     }
     bf_key_close(key);
@@ -119,15 +124,10 @@ static bool create(bf_key *key, bf_options *options) {
 int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created = NULL;
+    const bf_params *created;
     if (argc != 3) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_add)) return REDISMODULE_OK;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (!key.value) {
-        bf_options_init(&options, ctx);
-        if (!create(&key, &options)) return REDISMODULE_OK;
-        created = &options.params;
-    }
+    if (!open_or_create(&key, ctx, argv[1], &options, false, &created)) return REDISMODULE_OK;
     add_item(&key, argv[2], created);
     bf_key_close(&key);
     return REDISMODULE_OK;
@@ -136,15 +136,10 @@ int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created = NULL;
+    const bf_params *created;
     if (argc < 3) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_madd)) return REDISMODULE_OK;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (!key.value) {
-        bf_options_init(&options, ctx);
-        if (!create(&key, &options)) return REDISMODULE_OK;
-        created = &options.params;
-    }
+    if (!open_or_create(&key, ctx, argv[1], &options, false, &created)) return REDISMODULE_OK;
     add_items(&key, argv + 2, (size_t)argc - 2, true, created);
     bf_key_close(&key);
     return REDISMODULE_OK;
@@ -177,7 +172,7 @@ static const char *parse_word(bf_options *o, bf_word word, const RedisModuleStri
     case BF_WORD_EXPANSION:
         return is_bad(o, bf_options_expansion(o, value)) ? "Bad expansion" : NULL;
     case BF_WORD_NOCREATE: o->no_create = true; return NULL;
-    default: return bf_options_take(o, word, value);
+    default: return bf_options_parse(o, word, value);
     }
 }
 
@@ -208,16 +203,12 @@ static bool parse_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc
 int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     bf_options options;
-    const bf_params *created = NULL;
+    const bf_params *created;
     int items = 0;
     if (argc < 2) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_insert)) return REDISMODULE_OK;
     if (!parse_insert(ctx, argv, argc, &options, &items)) return REDISMODULE_OK;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
-    if (!key.value) {
-        if (!create(&key, &options)) return REDISMODULE_OK;
-        created = &options.params;
-    }
+    if (!open_or_create(&key, ctx, argv[1], &options, true, &created)) return REDISMODULE_OK;
     add_items(&key, argv + items, (size_t)(argc - items), false, created);
     bf_key_close(&key);
     return REDISMODULE_OK;

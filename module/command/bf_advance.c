@@ -18,8 +18,7 @@ int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         generations > UINT16_MAX || RedisModule_StringToLongLong(argv[3], &at) || at < 0) {
         return RedisModule_ReplyWithError(ctx, "ERR value is not an integer or out of range");
     }
-    int mode = REDISMODULE_READ | REDISMODULE_WRITE;
-    if (!bf_key_open_filter(&key, ctx, argv[1], mode)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
     bf_clock clock = bf_value_clock(key.value);
     clock.advanced = (uint64_t)at;
     if (!clock.step) {

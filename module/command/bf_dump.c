@@ -36,7 +36,7 @@ int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     long long iterator = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_READ)) return REDISMODULE_OK;
     if (RedisModule_StringToLongLong(argv[2], &iterator) != REDISMODULE_OK) {
         RedisModule_ReplyWithError(ctx, "Second argument must be numeric");
     } else if (iterator == 0) {
@@ -80,7 +80,7 @@ static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size
     umbel_diag diag = {0};
     umbel_err e = UMBEL_ECORRUPT; /* such as a head, where the key already holds a filter */
     if (iterator > 0 && (uint64_t)iterator >= len) {
-        e = bf_load_chunk(key->value, iterator, bytes, len, &diag);
+        e = bf_value_load_chunk(key->value, iterator, bytes, len, &diag);
     }
     if (e == UMBEL_EINVAL && diag.what) {
         snprintf(text, sizeof text, "ERR %s", diag.what);
@@ -100,7 +100,7 @@ int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, "ERR Second argument must be numeric");
     }
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[3], &len);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(&key, ctx, argv[1], BF_WRITE);
     if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else if (key.value) {
@@ -120,7 +120,7 @@ int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 3) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_load)) return REDISMODULE_OK;
     const uint8_t *bytes = (const uint8_t *)RedisModule_StringPtrLen(argv[2], &len);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(&key, ctx, argv[1], BF_WRITE);
     if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else if (key.value) {

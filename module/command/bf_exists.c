@@ -15,7 +15,7 @@ int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     uint8_t hit = 0;
     if (argc != 3) return RedisModule_WrongArity(ctx);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], BF_READ);
     if (key.value) {
         umbel_key item = bf_item_key(argv[2]);
         bf_value_contains(key.value, &item, 1, &hit);
@@ -30,11 +30,11 @@ int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     uint8_t hit[BF_BATCH];
     if (argc < 3) return RedisModule_WrongArity(ctx);
     size_t count = (size_t)argc - 2;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], BF_READ);
     RedisModule_ReplyWithArray(ctx, (long)count);
     for (size_t at = 0, n; at < count; at += n) {
-        if (bf_batch_pauses(at)) bf_key_yield(&key, REDISMODULE_READ);
-        n = bf_batch_take(argv + 2 + at, count - at, keys);
+        if (bf_batch_pauses(at)) bf_key_yield(&key, BF_READ);
+        n = bf_batch_fill(argv + 2 + at, count - at, keys);
         if (key.value) {
             bf_value_contains(key.value, keys, n, hit);
         } else {

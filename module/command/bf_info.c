@@ -17,7 +17,7 @@
 int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], BF_READ);
     if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else {
@@ -28,6 +28,15 @@ int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 }
 
 /* ---- BF.INFO ---- */
+
+/* A number, or null where the filter does not grow. */
+static void reply_if_growing(RedisModuleCtx *ctx, const bf_params *params, uint64_t value) {
+    if (bf_grows(params)) {
+        bf_reply_count(ctx, value);
+    } else {
+        RedisModule_ReplyWithNull(ctx);
+    }
+}
 
 static void capacity(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_count(ctx, bf_value_capacity(v));
@@ -46,25 +55,17 @@ static void items(RedisModuleCtx *ctx, const bf_value *v) {
 }
 
 static void expansion(RedisModuleCtx *ctx, const bf_value *v) {
-    bf_params params;
-    bf_value_params(v, &params);
-    if (!bf_grows(&params)) {
-        RedisModule_ReplyWithNull(ctx);
-    } else {
-        bf_reply_count(ctx, bf_expansion(&params));
-    }
+    bf_params params = bf_value_params(v);
+    reply_if_growing(ctx, &params, bf_expansion(&params));
 }
 
 static void error(RedisModuleCtx *ctx, const bf_value *v) {
-    bf_params params;
-    bf_value_params(v, &params);
-    bf_reply_double(ctx, params.error);
+    bf_reply_double(ctx, v->error);
 }
 
 /* Null if there is no such ratio: the filter does not grow, or its layers share the rate. */
 static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     double ratio = params.layout == BF_REDISBLOOM ? 0.5 : params.tightening;
     if (!bf_grows(&params) || ratio <= 0) {
         RedisModule_ReplyWithNull(ctx);
@@ -74,18 +75,14 @@ static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
 }
 
 static void max_keys(RedisModuleCtx *ctx, const bf_value *v) {
-    bf_params params;
-    bf_value_params(v, &params);
-    if (!bf_grows(&params)) {
-        RedisModule_ReplyWithNull(ctx);
-    } else {
-        bf_reply_count(ctx, bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes));
-    }
+    bf_params params = bf_value_params(v);
+    uint64_t keys =
+        bf_grows(&params) ? bf_params_max_keys(&params, (uint64_t)bf_config.max_bytes) : 0;
+    reply_if_growing(ctx, &params, keys);
 }
 
 static void layout(RedisModuleCtx *ctx, const bf_value *v) {
-    bool classic = bf_value_layout(v) == BF_REDISBLOOM;
-    RedisModule_ReplyWithSimpleString(ctx, classic ? "classic" : "blocked");
+    RedisModule_ReplyWithSimpleString(ctx, v->layout == BF_REDISBLOOM ? "classic" : "blocked");
 }
 
 /* Null if it is not a window; its generations; or, if it goes by the clock, duration and step. */
@@ -153,7 +150,7 @@ static void info_one(RedisModuleCtx *ctx, const bf_value *v, const char *word) {
 int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2 && argc != 3) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_READ)) return REDISMODULE_OK;
     if (argc == 2) {
         info_all(ctx, key.value);
     } else {
@@ -181,7 +178,7 @@ int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     char text[64];
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_READ)) return REDISMODULE_OK;
     uint32_t layers = bf_value_layers(key.value);
     RedisModule_ReplyWithArray(ctx, 1 + (long)layers);
     int len = snprintf(text, sizeof text, "size:%" PRIu64, bf_value_card(key.value));
@@ -215,23 +212,21 @@ static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i,
 }
 
 static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
-    bf_params params;
     umbel_measurement m;
-    bf_value_params(v, &params);
     bf_value_measure(v, &m);
     uint32_t layers = bf_value_layers(v);
-    RedisModule_ReplyWithMap(ctx, params.by_time ? 14 : 11);
-    bf_reply_named_text(ctx, "Layout", params.layout == BF_REDISBLOOM ? "classic" : "blocked");
+    RedisModule_ReplyWithMap(ctx, v->by_time ? 14 : 11);
+    bf_reply_named_text(ctx, "Layout", v->layout == BF_REDISBLOOM ? "classic" : "blocked");
     bf_reply_named_count(ctx, "Capacity", bf_value_capacity(v));
     bf_reply_named_count(ctx, "Keys", bf_value_card(v));
     bf_reply_named_double(ctx, "Estimated keys", m.keys);
-    bf_reply_named_double(ctx, "Promised rate", params.error);
+    bf_reply_named_double(ctx, "Promised rate", v->error);
     bf_reply_named_double(ctx, "Live rate", m.rate);
     bf_reply_named_double(ctx, "Fill", fill(&m));
     bf_reply_named_count(ctx, "Overfull", bf_value_overfull(v, &m));
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
     bf_reply_named_count(ctx, "Exceptions", bf_value_exceptions(v));
-    if (params.by_time) {
+    if (v->by_time) {
         bf_clock clock = bf_value_clock(v);
         RedisModule_ReplyWithSimpleString(ctx, "Window");
         window(ctx, v);
@@ -246,7 +241,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
 int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ)) return REDISMODULE_OK;
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_READ)) return REDISMODULE_OK;
     reply_stats(ctx, key.value);
     bf_key_close(&key);
     return REDISMODULE_OK;

@@ -94,7 +94,7 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
     void *old = NULL;
     long long began = RedisModule_Milliseconds();
     bool existed = m->values[0] != NULL;
-    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(&key, ctx, m->names[0], BF_WRITE);
     if (!existed) {
         bf_key_put(&key, m->result);
     } else if (m->result) { /* keeps the key's time to live */
@@ -118,7 +118,7 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
 const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
     for (int i = 0; i < m->count; i++) {
         bf_key key;
-        bf_key_open(&key, ctx, m->names[i], REDISMODULE_READ);
+        bf_key_open(&key, ctx, m->names[i], BF_READ);
         bf_key_close(&key);
         if (key.foreign) return BF_WRONG_TYPE;
         if (!key.value && i > 0) return BF_NOT_FOUND;
@@ -129,7 +129,7 @@ const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
 
 static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
     bf_key key;
-    bf_key_open(&key, ctx, m->names[0], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(&key, ctx, m->names[0], BF_WRITE);
     bf_key_close(&key); /* no other merge uses it now */
     const char *wrong = bf_merge_open(ctx, m);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
@@ -139,15 +139,15 @@ static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
     return RedisModule_ReplyWithSimpleString(ctx, "OK");
 }
 
-static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool at_once) {
+static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool synchronously) {
     bf_value **values = RedisModule_Calloc((size_t)count, sizeof *values);
     bf_merge m = {.names = names, .values = values, .count = count, .limit = bf_config_limit(ctx)};
-    if (at_once || !bf_merging_start(ctx, &m)) merge_now(ctx, &m);
+    if (synchronously || !bf_merging_start(ctx, &m)) merge_now(ctx, &m);
     RedisModule_Free(values);
     return REDISMODULE_OK;
 }
 
-int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count) {
+int bf_merge_synchronously(RedisModuleCtx *ctx, RedisModuleString **names, int count) {
     return merge(ctx, names, count, true);
 }
 

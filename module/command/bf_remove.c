@@ -13,23 +13,18 @@
 
 int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
-    bf_params params;
     bool changed = false;
     if (argc < 3) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_remove)) return REDISMODULE_OK;
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
-        return REDISMODULE_OK;
-    }
-    bf_value_params(key.value, &params);
-    if (!params.counting) {
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
+    if (!key.value->counting) {
         bf_key_close(&key);
         return RedisModule_ReplyWithError(ctx, "ERR only filters with COUNTING can remove");
     }
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
         umbel_key item = bf_item_key(argv[i]);
-        if (bf_batch_pauses((size_t)i - 2))
-            bf_key_yield(&key, REDISMODULE_READ | REDISMODULE_WRITE);
+        if (bf_batch_pauses((size_t)i - 2)) bf_key_yield(&key, BF_WRITE);
         bool removed = key.value && bf_value_remove(key.value, &item) == UMBEL_OK;
         RedisModule_ReplyWithBool(ctx, removed);
         changed |= removed;
@@ -45,7 +40,7 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
 int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc < 3) return RedisModule_WrongArity(ctx);
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], BF_READ);
     if (key.foreign) {
         bf_key_close(&key);
         return RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
@@ -53,7 +48,7 @@ int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     RedisModule_ReplyWithArray(ctx, argc - 2);
     for (int i = 2; i < argc; i++) {
         umbel_key item = bf_item_key(argv[i]);
-        if (bf_batch_pauses((size_t)i - 2)) bf_key_yield(&key, REDISMODULE_READ);
+        if (bf_batch_pauses((size_t)i - 2)) bf_key_yield(&key, BF_READ);
         RedisModule_ReplyWithLongLong(ctx, key.value ? bf_value_count(key.value, &item) : 0);
     }
     bf_key_close(&key);
@@ -64,9 +59,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     bf_key key;
     if (argc != 2) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_clear)) return REDISMODULE_OK;
-    if (!bf_key_open_filter(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE)) {
-        return REDISMODULE_OK;
-    }
+    if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
     umbel_err e = bf_value_clear(key.value);
     if (e == UMBEL_EFROZEN) {
         bf_reply_add_error(ctx, e, key.value);

@@ -47,7 +47,7 @@ static const char *parse_word(bf_options *options, bf_word word, const RedisModu
     switch (word) {
     case BF_WORD_EXPANSION: return parse_expansion(options, value);
     case BF_WORD_IFNOTEXISTS: options->if_not_exists = true; return NULL;
-    default: return bf_options_take(options, word, value);
+    default: return bf_options_parse(options, word, value);
     }
 }
 
@@ -85,7 +85,7 @@ int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
 
     bf_key key;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ | REDISMODULE_WRITE);
+    bf_key_open(&key, ctx, argv[1], BF_WRITE);
     if (key.foreign) {
         RedisModule_ReplyWithError(ctx, BF_WRONG_TYPE);
     } else if (key.value && !options.if_not_exists) {

@@ -7,24 +7,10 @@
 
 #include "api.h"
 
-int bf_cmd_reserve(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_add(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_madd(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_insert(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_exists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_mexists(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_count(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_merge(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_card(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_info(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_debug(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_stats(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_scandump(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_loadchunk(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
-int bf_cmd_load(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+typedef int bf_command(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
+bf_command bf_cmd_reserve, bf_cmd_add, bf_cmd_madd, bf_cmd_insert, bf_cmd_exists, bf_cmd_mexists,
+    bf_cmd_remove, bf_cmd_count, bf_cmd_clear, bf_cmd_advance, bf_cmd_merge, bf_cmd_card,
+    bf_cmd_info, bf_cmd_debug, bf_cmd_stats, bf_cmd_scandump, bf_cmd_loadchunk, bf_cmd_load;
 
 /* ---- command_args.c: their arguments as COMMAND DOCS shows them ---- */
 

@@ -213,7 +213,7 @@ static void say_contents(const bf_key *key, bool existed, bool empty) {
 }
 
 static bool replicate_contents(const bf_key *key, bool existed, bool empty) {
-    if (bf_value_layout(key->value) == BF_BLOCKED || !heard(key->ctx)) return false;
+    if (key->value->layout == BF_BLOCKED || !heard(key->ctx)) return false;
     say_contents(key, existed, empty);
     return true;
 }

@@ -17,7 +17,7 @@ static inline umbel_key bf_item_key(const RedisModuleString *item) {
 }
 
 /* Fills in up to BF_BATCH keys and returns their number. */
-static inline size_t bf_batch_take(RedisModuleString **items, size_t left, umbel_key *keys) {
+static inline size_t bf_batch_fill(RedisModuleString **items, size_t left, umbel_key *keys) {
     size_t n = left < BF_BATCH ? left : BF_BATCH;
     for (size_t i = 0; i < n; i++) keys[i] = bf_item_key(items[i]);
     return n;

@@ -46,8 +46,8 @@
 
 /* WAITING for another merge, or RUNNING; and how it ended: the result was PUT into the destination,
  * the merge FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be done
- * AT_ONCE after all. */
-typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, AT_ONCE } stage;
+ * SYNCHRONOUS after all. */
+typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, SYNCHRONOUS } stage;
 
 /* A command that waits for the end of a merge. */
 typedef struct waiter {
@@ -109,7 +109,7 @@ static merging *merging_of_any(RedisModuleCtx *ctx, RedisModuleString **names, i
     merging *m = NULL;
     for (int i = 0; i < count && !m && running; i++) {
         bf_key key;
-        bf_key_open(&key, ctx, names[i], REDISMODULE_READ);
+        bf_key_open(&key, ctx, names[i], BF_READ);
         bf_key_close(&key);
         m = merging_of(&key);
     }
@@ -154,7 +154,7 @@ static bool unchanged(RedisModuleCtx *ctx, const bf_merge *m) {
     bool same = true;
     for (int i = 0; i < m->count && same; i++) {
         bf_key key;
-        bf_key_open(&key, ctx, m->names[i], REDISMODULE_READ);
+        bf_key_open(&key, ctx, m->names[i], BF_READ);
         same = key.value == m->values[i] && !key.foreign;
         bf_key_close(&key);
     }
@@ -168,7 +168,7 @@ static void settle(RedisModuleCtx *ctx, merging *m) {
     if (is_replica(ctx) || !unchanged(ctx, &m->merge)) {
         leave(m, OVERTAKEN);
     } else if (m->merge.error == UMBEL_ENOMEM) {
-        leave(m, AT_ONCE);
+        leave(m, SYNCHRONOUS);
     } else if (m->merge.error) {
         leave(m, FAILED);
     } else {
@@ -196,7 +196,7 @@ static int answer(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (!may_write || (m->stage == OVERTAKEN && in_cluster(ctx))) {
         return RedisModule_ReplyWithError(ctx, TRY_AGAIN);
     }
-    return bf_merge_at_once(ctx, argv + 1, argc - 1);
+    return bf_merge_synchronously(ctx, argv + 1, argc - 1);
 }
 
 /* ---- The beginning ---- */
@@ -242,7 +242,7 @@ static void start_thread(merging *m) {
         (void)pthread_detach(thread);
         return;
     }
-    leave(m, AT_ONCE);
+    leave(m, SYNCHRONOUS);
     RedisModule_UnblockClient(m->client, m);
 }
 
@@ -253,7 +253,7 @@ static void begin(RedisModuleCtx *ctx, merging *m) {
         while (*last) last = &(*last)->next;
         *last = m;
     } else if (bf_merge_open(ctx, &m->merge) || !bf_merge_takes_long(&m->merge)) {
-        m->stage = AT_ONCE;
+        m->stage = SYNCHRONOUS;
         RedisModule_UnblockClient(m->client, m);
     } else {
         start_thread(m);
@@ -292,7 +292,7 @@ bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *merge) {
 static int run(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     const waiter *w = RedisModule_GetBlockedClientPrivateData(ctx);
     bf_key key;
-    bf_key_open(&key, ctx, argv[1], REDISMODULE_READ);
+    bf_key_open(&key, ctx, argv[1], BF_READ);
     bf_key_close(&key);
     bool gone = !key.value && in_cluster(ctx);
     if (gone || RedisModule_AvoidReplicaTraffic()) {

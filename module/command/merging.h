@@ -36,7 +36,7 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m);
 int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m);
 
 /* The whole command, with what the keys hold now. */
-int bf_merge_at_once(RedisModuleCtx *ctx, RedisModuleString **names, int count);
+int bf_merge_synchronously(RedisModuleCtx *ctx, RedisModuleString **names, int count);
 
 /* ---- In the background: merging.c ---- */
 

@@ -17,8 +17,8 @@ typedef struct bf_key {
     bool expires;    /* it was just created with a time to live */
 } bf_key;
 
-/* Mode is REDISMODULE_READ, or that and REDISMODULE_WRITE, which settles a merge that reads the
- * value.  Close every key that was opened. */
+/* Opening for writing settles a merge that reads the value.  Close every key that was opened. */
+enum { BF_READ = REDISMODULE_READ, BF_WRITE = REDISMODULE_READ | REDISMODULE_WRITE };
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode);
 void bf_key_close(bf_key *key);
 

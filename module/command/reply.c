@@ -10,8 +10,7 @@
 #include "counters.h"
 
 static const char *full(const bf_value *value) {
-    bf_params params;
-    bf_value_params(value, &params);
+    bf_params params = bf_value_params(value);
     if (!bf_grows(&params)) return "ERR non scaling filter is full";
     /* What is left of a very low rate for another layer may be less than the hash can keep. */
     return bf_value_layers(value) < BF_LAYERS_MAX

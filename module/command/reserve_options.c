@@ -89,7 +89,7 @@ bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value
     return flaw;
 }
 
-static const char *take_layout(bf_options *options, const RedisModuleString *value) {
+static const char *parse_layout(bf_options *options, const RedisModuleString *value) {
     const char *name = RedisModule_StringPtrLen(value, NULL);
     if (!strcasecmp(name, "blocked")) {
         options->params.layout = BF_BLOCKED;
@@ -103,7 +103,7 @@ static const char *take_layout(bf_options *options, const RedisModuleString *val
 }
 
 /* The secret as raw bytes, or a seed of valkey-bloom, which is twice as long. */
-static const char *take_seed(bf_options *options, const RedisModuleString *value) {
+static const char *parse_seed(bf_options *options, const RedisModuleString *value) {
     enum { VALKEY_BLOOM = 32 };
     uint8_t *key = options->params.key;
     size_t len = 0;
@@ -122,7 +122,7 @@ static const char *take_seed(bf_options *options, const RedisModuleString *value
 }
 
 /* A window of generations by number of items, or by the clock. */
-static const char *take_window(bf_options *options, const RedisModuleString *value) {
+static const char *parse_window(bf_options *options, const RedisModuleString *value) {
     long long number = 0;
     bf_flaw flaw = read_number(value, 1, WINDOW_MAX, &number);
     options->params.by_time = flaw == BF_NO_NUMBER;
@@ -136,21 +136,21 @@ static const char *take_window(bf_options *options, const RedisModuleString *val
     return wrong;
 }
 
-const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value) {
+const char *bf_options_parse(bf_options *options, bf_word word, const RedisModuleString *value) {
     bf_params *params = &options->params;
     long long number = 0;
     switch (word) {
     case BF_WORD_NONSCALING: options->nonscaling = true; return NULL;
     case BF_WORD_COUNTING: params->counting = true; return NULL;
-    case BF_WORD_LAYOUT: return take_layout(options, value);
-    case BF_WORD_SEED: return take_seed(options, value);
+    case BF_WORD_LAYOUT: return parse_layout(options, value);
+    case BF_WORD_SEED: return parse_seed(options, value);
     case BF_WORD_TIGHTENING:
         switch (read_part(value, &params->tightening)) {
         case BF_FINE: return NULL;
         case BF_NO_NUMBER: return "ERR bad tightening ratio";
         default: return "ERR (0 < tightening ratio range < 1)";
         }
-    case BF_WORD_WINDOW: return take_window(options, value);
+    case BF_WORD_WINDOW: return parse_window(options, value);
     case BF_WORD_TTL:
         if (read_number(value, 1, TTL_MAX, &number)) return "ERR invalid expire time";
         options->ttl = (uint64_t)number;

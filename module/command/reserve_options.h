@@ -56,7 +56,7 @@ bf_flaw bf_options_expansion(bf_options *options, const RedisModuleString *value
 
 /* All other options except NOCREATE, IFNOTEXISTS and ITEMS.  NULL, or the text of an error reply.
  */
-const char *bf_options_take(bf_options *options, bf_word word, const RedisModuleString *value);
+const char *bf_options_parse(bf_options *options, bf_word word, const RedisModuleString *value);
 
 /* Call once all options are parsed and the filter is to be created: derives layout and rate, draws
  * a secret if none was given.  NULL, or the text of the error reply if options conflict. */

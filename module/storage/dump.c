@@ -75,7 +75,7 @@ typedef struct source {
     uint64_t len;
 } source;
 
-static umbel_err take_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_diag *diag) {
+static umbel_err next_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_diag *diag) {
     source *from = ctx;
     *bits = from->bits;
     if (!from->bits) return UMBEL_OK;
@@ -97,7 +97,7 @@ static umbel_err check_bits(const bf_head *head, source from, umbel_diag *diag) 
     const uint8_t *bits;
     umbel_err e = UMBEL_OK;
     for (uint32_t i = 0; i < head->count && !e; i++) {
-        e = take_bits(&from, bf_head_bytes(head, i), &bits, diag);
+        e = next_bits(&from, bf_head_bytes(head, i), &bits, diag);
     }
     if (!e && from.len) e = umbeli_fail(diag, UMBEL_ECORRUPT, "bytes after the bits");
     return e;
@@ -146,7 +146,7 @@ umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_
     if (!e && head.len != len) {
         e = umbeli_bad(diag, head.len, "bytes after the head");
     }
-    return e ? e : bf_head_load(&head, take_bits, &none, max_bytes, out, diag);
+    return e ? e : bf_head_load(&head, next_bits, &none, max_bytes, out, diag);
 }
 
 umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
@@ -161,10 +161,5 @@ umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf
     if (e) return e;
     source from = {bytes + head.len, len - head.len};
     e = check_bits(&head, from, diag);
-    return e ? e : bf_head_load(&head, take_bits, &from, max_bytes, out, diag);
-}
-
-umbel_err bf_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
-                        umbel_diag *diag) {
-    return bf_value_load_chunk(v, iterator, bytes, len, diag);
+    return e ? e : bf_head_load(&head, next_bits, &from, max_bytes, out, diag);
 }

@@ -37,11 +37,6 @@ umbel_err bf_redisbloom_value(umbel_filter *f, bf_value **out, umbel_diag *diag)
 umbel_err bf_load_head(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
                        umbel_diag *diag);
 
-/* BF.LOADCHUNK with a later iterator, the one that came with the chunk.  UMBEL_EINVAL: diag->what
- * is RedisBloom's text after "ERR ". */
-umbel_err bf_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
-                        umbel_diag *diag);
-
 /* BF.LOAD: exactly what bf_dump_whole wrote.  Errors as for bf_load_head. */
 umbel_err bf_load_whole(const uint8_t *bytes, size_t len, uint64_t max_bytes, bf_value **out,
                         umbel_diag *diag);

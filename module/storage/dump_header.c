@@ -53,7 +53,7 @@ static bool read_rate(const char *text, double *out) {
 }
 
 /* Parses one metadata entry of the first header; false if it is not valid. */
-static bool take_property(const char *name, const char *text, bf_head *head) {
+static bool parse_property(const char *name, const char *text, bf_head *head) {
     uint64_t n = 0;
     bf_params *p = &head->params;
     if (strcmp(name, "bf.error") == 0) return read_rate(text, &p->error);
@@ -77,7 +77,7 @@ static bool is_property(const char *name, uint16_t len) {
 }
 
 /* Reads the properties among the metadata of layer i; the library checks everything else in it. */
-static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
+static umbel_err read_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(head->bytes + head->at[i], &head->layers[i]);
     while (umbeli_native_meta_next(&m)) {
         char name[NAME_BYTES], text[VALUE_BYTES];
@@ -92,7 +92,7 @@ static umbel_err take_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
         memcpy(name, m.name, m.name_len);
         memcpy(text, m.value, m.value_len);
         name[m.name_len] = text[m.value_len] = 0;
-        if (memchr(text, 0, m.value_len) || !take_property(name, text, head)) {
+        if (memchr(text, 0, m.value_len) || !parse_property(name, text, head)) {
             return umbeli_bad(diag, at, "metadata: invalid property");
         }
     }
@@ -133,7 +133,7 @@ static umbel_err read_layer(const uint8_t *bytes, size_t len, bf_head *head, uin
         return e;
     }
     if (i == 0) head->params = bare_params(&h->shape);
-    e = take_properties(head, i, diag);
+    e = read_properties(head, i, diag);
     if (e) return e;
     const char *wrong = layer_wrong(head, i);
     if (wrong) return umbeli_bad(diag, head->at[i], wrong);
@@ -202,7 +202,7 @@ static const struct {
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Seven bits per byte, the lowest first; all bytes except the last have bit 7 set. */
-static uint64_t take_number(umbeli_reader *r) {
+static uint64_t read_number(umbeli_reader *r) {
     uint64_t n = 0;
     for (unsigned shift = 0; shift < 63; shift += 7) {
         uint8_t b = umbeli_take_u8(r);
@@ -217,23 +217,23 @@ static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
 enum { POWERS = sizeof powers / sizeof *powers };
 
 /* A rate as a person writes it: a byte divided by a power of ten. */
-static double take_decimal(umbeli_reader *r) {
+static double read_decimal(umbeli_reader *r) {
     uint8_t digits = umbeli_take_u8(r), power = umbeli_take_u8(r);
     return power < POWERS ? digits / powers[power] : 0;
 }
 
-static void take_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
+static void read_compact_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer *l) {
     uint8_t kind = umbeli_take_u8(r);
     *l = (umbeli_layer){0};
     for (size_t i = 0; i < KINDS; i++) {
         if ((kind & ~SAME_CAPACITY) == kinds[i].number) l->probes = kinds[i].probes;
     }
-    uint64_t words = take_number(r), hashes = take_number(r);
+    uint64_t words = read_number(r), hashes = read_number(r);
     l->bytes = words <= count_max ? 8 * words : 0;
     l->nbits = 8 * l->bytes;
     l->hashes = hashes <= UMBELI_CLASSIC_MAX_HASHES ? (uint32_t)hashes : 0;
-    l->capacity = kind & SAME_CAPACITY ? capacity : take_number(r);
-    l->keys = take_number(r);
+    l->capacity = kind & SAME_CAPACITY ? capacity : read_number(r);
+    l->keys = read_number(r);
     if (l->probes == &umbeli_probes_narrow && l->nbits && l->hashes) {
         l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
     } else if (l->probes && l->probes->exact) {
@@ -287,11 +287,11 @@ static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, u
     (void)umbeli_take(&r, sizeof magic);
     uint8_t flags = umbeli_take_u8(&r);
     *p = (bf_params){.layout = BF_BLOCKED, .keyed = (flags & KEYED) != 0};
-    p->error = flags & DECIMAL ? take_decimal(&r) : umbeli_take_f64le(&r);
+    p->error = flags & DECIMAL ? read_decimal(&r) : umbeli_take_f64le(&r);
     p->tightening = flags & TIGHTENING ? umbeli_take_f64le(&r) : 0;
-    uint64_t expansion = flags & AUTO ? BF_EXPANSION_AUTO : take_number(&r);
-    p->capacity = take_number(&r);
-    uint64_t count = take_number(&r);
+    uint64_t expansion = flags & AUTO ? BF_EXPANSION_AUTO : read_number(&r);
+    p->capacity = read_number(&r);
+    uint64_t count = read_number(&r);
     if (r.failed) return umbeli_bad(diag, r.pos, "the head is cut short");
     if (flags & ~FLAGS) return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "flags: unknown");
     if (!(p->error > 0 && p->error < 1) || !(p->tightening >= 0 && p->tightening < 1) ||
@@ -303,7 +303,7 @@ static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, u
     head->sealed = (flags & SEALED) != 0;
     head->count = (uint32_t)count;
     for (uint32_t i = 0; i < head->count; i++) {
-        take_layer(&r, p->capacity, &head->described[i]);
+        read_compact_layer(&r, p->capacity, &head->described[i]);
         if (r.failed) return umbeli_bad(diag, r.pos, "the head is cut short");
         const char *wrong = compact_layer_wrong(head, i);
         if (wrong) return umbeli_bad(diag, r.pos, wrong);
@@ -497,10 +497,9 @@ static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity
 }
 
 static void put_compact(const bf_value *v, bool sealed, umbeli_writer *w) {
-    bf_params params, *p = &params;
+    bf_params params = bf_value_params(v), *p = &params;
     bf_room room;
     const umbeli_chain *c = bf_value_chain(v, &room);
-    bf_value_params(v, p);
     bool automatic = p->expansion == BF_EXPANSION_AUTO;
     uint8_t digits = 0, power = decimal_power(p->error, &digits);
     umbeli_put(w, magic, sizeof magic);
@@ -568,19 +567,18 @@ static void put_rate(properties *p, const char *name, double x) {
 
 /* Not needed for a filter whose header says everything. */
 static void describe_chain(const bf_value *v, const umbeli_native_source *first, properties *p) {
-    bf_params its, *params = &its;
-    bf_value_params(v, params);
+    bf_params params = bf_value_params(v);
     uint32_t layers = bf_value_layers(v);
     p->count = 0;
-    if (layers == 1 && !bf_grows(params) && !(params->tightening > 0) &&
-        params->error == first->shape.fpr && params->capacity == first->shape.capacity) {
+    if (layers == 1 && !bf_grows(&params) && !(params.tightening > 0) &&
+        params.error == first->shape.fpr && params.capacity == first->shape.capacity) {
         return;
     }
     put_count(p, "bf.layers", layers);
-    put_rate(p, "bf.error", params->error);
-    if (params->capacity) put_count(p, "bf.capacity", params->capacity);
-    put_count(p, "bf.expansion", bf_grows(params) ? bf_expansion(params) : 0);
-    put_rate(p, "bf.tightening", params->tightening);
+    put_rate(p, "bf.error", params.error);
+    if (params.capacity) put_count(p, "bf.capacity", params.capacity);
+    put_count(p, "bf.expansion", bf_grows(&params) ? bf_expansion(&params) : 0);
+    put_rate(p, "bf.tightening", params.tightening);
 }
 
 static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties *p) {

@@ -105,7 +105,7 @@ static void let_go(strings *s) {
     s->current = NULL;
 }
 
-static umbel_err take_string(void *ctx, uint64_t want, const uint8_t **bits, umbel_diag *diag) {
+static umbel_err next_string(void *ctx, uint64_t want, const uint8_t **bits, umbel_diag *diag) {
     strings *s = ctx;
     size_t len = 0;
     let_go(s);
@@ -135,7 +135,7 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     } else if (bytes && !bf_head_read(bytes, len, &head, &diag)) {
         bool known = !head.compact || encver >= BF_BLOCKED_ENCVER;
         diag.what = head.len != len ? "bytes after the head" : known ? "no memory" : "unknown head";
-        if (head.len == len && known) (void)bf_head_load(&head, take_string, &layers, 0, &v, &diag);
+        if (head.len == len && known) (void)bf_head_load(&head, next_string, &layers, 0, &v, &diag);
     }
     char why[200];
     if (!v) {

@@ -70,9 +70,10 @@ static size_t free_effort(RedisModuleString *key, const void *value) {
 
 static void *copy(RedisModuleString *from, RedisModuleString *to, const void *value) {
     (void)from, (void)to;
+    const bf_value *v = value;
     bf_value *twin = NULL;
-    if (bf_before_copy && bf_value_layout(value) == BF_REDISBLOOM) bf_before_copy();
-    return bf_value_copy(value, &twin) ? NULL : twin;
+    if (bf_before_copy && v->layout == BF_REDISBLOOM) bf_before_copy();
+    return bf_value_copy(v, &twin) ? NULL : twin;
 }
 
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {

@@ -14,143 +14,26 @@
 enum { FEW = 64 * 1024 };
 
 /* Lazy freeing runs in a thread of the server. */
-static _Atomic uint64_t given;
-
-/* Calloc ends the server when there is no memory: before Redis 7.4 and Valkey 8 TryAlloc tells
- * whether there is. */
-static void *zeroed(size_t size) {
-    if (RedisModule_TryCalloc) return RedisModule_TryCalloc(1, size);
-    void *ptr = RedisModule_TryAlloc(size);
-    if (!ptr) return NULL;
-    if (size < FEW) return memset(ptr, 0, size);
-    RedisModule_Free(ptr);
-    return RedisModule_Calloc(1, size);
-}
-
-/* What a primary or a file has is not refused for lack of memory that may turn out to be enough: a
- * server would not start, or a replica would differ from its primary. */
-static bool must_obey(void) {
-    int flags = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING |
-                REDISMODULE_CTX_FLAGS_SLAVE;
-    return RedisModule_GetContextFlags(NULL) & flags;
-}
-
-static void *take(void *ctx, size_t size) {
-    (void)ctx;
-    if (size >= BF_LARGE && !must_obey() && !bf_memory_available(size)) return NULL;
-    void *ptr = zeroed(size);
-    if (ptr) atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
-    return ptr;
-}
-
-static void *free_in_thread(void *ptr) {
-    RedisModule_Free(ptr);
-    return NULL;
-}
-
-/* Allocators return large pieces to the system immediately, which takes a tenth of a second and
- * more for a gigabyte: too long for the thread that serves clients. */
-static bool free_aside(void *ptr) {
-    pthread_t thread;
-    if (pthread_create(&thread, NULL, free_in_thread, ptr)) return false;
-    (void)pthread_detach(thread);
-    return true;
-}
-
-static pthread_t serving;
-
-void bf_memory_register(void) {
-    serving = pthread_self();
-}
-
-/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
- * Memory that a thread has yet to free would cost it other keys, so from half of maxmemory on
- * nothing is deferred: no single filter takes more than the other half.  Other threads free memory
- * too, and must not ask the server. */
-static bool may_free_later(void) {
-    return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
-}
-
-static void give_back(void *ctx, void *ptr) {
-    (void)ctx;
-    if (!ptr) return;
-    size_t size = RedisModule_MallocSize(ptr);
-    atomic_fetch_sub_explicit(&given, size, memory_order_relaxed);
-    if (size < BF_LARGE || !may_free_later() || !free_aside(ptr)) RedisModule_Free(ptr);
-}
-
-umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret) {
-    umbeli_settings settings = {
-        .hook = {.alloc = take, .free = give_back},
-        .hook_zeroes = true,
-        .max_bytes = max_bytes,
-        .threads = 1,
-        .keyed = secret != NULL,
-    };
-    if (secret) settings.secret = umbeli_secret_from(secret);
-    return settings;
-}
+static _Atomic uint64_t allocated;
 
 uint64_t bf_memory_bytes(void) {
-    return atomic_load_explicit(&given, memory_order_relaxed);
-}
-
-void *bf_memory_new(size_t size) {
-    return take(NULL, size);
-}
-
-static void *take_firm(void *ctx, size_t size) {
-    (void)ctx;
-    void *ptr = RedisModule_Calloc(1, size);
-    atomic_fetch_add_explicit(&given, RedisModule_MallocSize(ptr), memory_order_relaxed);
-    return ptr;
-}
-
-void *bf_memory_firm(size_t size) {
-    return take_firm(NULL, size);
-}
-
-umbel_alloc bf_memory_firm_hook(void) {
-    return (umbel_alloc){.alloc = take_firm, .free = give_back};
-}
-
-void bf_memory_delete(void *ptr) {
-    give_back(NULL, ptr);
-}
-
-static bool available(uint64_t *bytes) {
-    FILE *file = fopen("/proc/meminfo", "re");
-    char line[128];
-    unsigned long long kib = 0;
-    bool found = false;
-    if (!file) return false;
-    while (!found && fgets(line, sizeof line, file)) {
-        found = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
-    }
-    fclose(file);
-    *bytes = (uint64_t)kib * 1024;
-    return found;
-}
-
-static uint64_t resident(void) {
-    FILE *file = fopen("/proc/self/statm", "re");
-    unsigned long long pages = 0;
-    if (!file) return UINT64_MAX;
-    bool found = fscanf(file, "%*u %llu", &pages) == 1;
-    fclose(file);
-    return found ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+    return atomic_load_explicit(&allocated, memory_order_relaxed);
 }
 
 /* ---- How much there is, and how much is left ---- */
 
-/* 0: no such file, or no number in it ("max"). */
-static uint64_t number_in(const char *path) {
+/* The number in the first line that the format matches; false: no such file or number ("max"). */
+static bool read_number(const char *path, const char *format, uint64_t *out) {
     FILE *file = fopen(path, "re");
+    char line[128];
     unsigned long long number = 0;
-    if (!file) return 0;
-    bool found = fscanf(file, "%llu", &number) == 1;
-    fclose(file);
-    return found ? number : 0;
+    bool found = false;
+    while (file && !found && fgets(line, sizeof line, file)) {
+        found = sscanf(line, format, &number) == 1;
+    }
+    if (file) fclose(file);
+    *out = number;
+    return found;
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b) {
@@ -161,9 +44,11 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
 static uint64_t group_limit(const char *mount, const char *group, const char *file) {
     char path[1200];
     snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
-    uint64_t limit = number_in(path);
+    uint64_t inside = 0, outside = 0;
+    (void)read_number(path, "%llu", &outside);
     snprintf(path, sizeof path, "%s/%s", mount, file);
-    return smaller(limit, number_in(path));
+    (void)read_number(path, "%llu", &inside);
+    return smaller(outside, inside);
 }
 
 /* Lines are "id:controllers:path"; version 2 has the id 0 and no controllers. */
@@ -190,21 +75,128 @@ uint64_t bf_memory_of_machine(void) {
     return smaller(machine, container_limit());
 }
 
-/* What the machine has left.  In a container, where the server is alone: what it may use and does
+/* What the machine has left or, in a container, where the server is alone, what it may use and does
  * not. */
-static bool left(uint64_t used, uint64_t *bytes) {
-    uint64_t limit = container_limit();
-    bool known = available(bytes);
+static bool memory_left(uint64_t used, uint64_t *bytes) {
+    uint64_t limit = container_limit(), kib = 0;
+    bool known = read_number("/proc/meminfo", "MemAvailable: %llu kB", &kib);
+    *bytes = 1024 * kib;
     if (!limit || used == UINT64_MAX) return known;
     uint64_t rest = limit > used ? limit - used : 0;
     if (!known || rest < *bytes) *bytes = rest;
     return true;
 }
 
-bool bf_memory_available(size_t bytes) {
-    uint64_t there = 0, taken = bf_memory_bytes(), used = resident();
-    if (!left(used, &there)) return true;
-    there -= there / 8; /* others live here too */
-    uint64_t unused = taken > used ? taken - used : 0;
-    return bytes <= there && unused <= there - bytes;
+/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  Memory
+ * that was allocated and is not yet in use counts as taken.  True where nothing is known. */
+static bool is_available(size_t bytes) {
+    uint64_t left = 0, ours = bf_memory_bytes(), pages = 0, used = UINT64_MAX;
+    if (read_number("/proc/self/statm", "%*u %llu", &pages)) {
+        used = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    }
+    if (!memory_left(used, &left)) return true;
+    left -= left / 8; /* others live here too */
+    uint64_t unused = ours > used ? ours - used : 0;
+    return bytes <= left && unused <= left - bytes;
+}
+
+/* ---- The server's allocator ---- */
+
+/* Calloc ends the server when there is no memory: before Redis 7.4 and Valkey 8 TryAlloc tells
+ * whether there is. */
+static void *zeroed(size_t size) {
+    if (RedisModule_TryCalloc) return RedisModule_TryCalloc(1, size);
+    void *ptr = RedisModule_TryAlloc(size);
+    if (!ptr) return NULL;
+    if (size < FEW) return memset(ptr, 0, size);
+    RedisModule_Free(ptr);
+    return RedisModule_Calloc(1, size);
+}
+
+/* What a primary or a file has is not refused for lack of memory that may turn out to be enough: a
+ * server would not start, or a replica would differ from its primary. */
+static bool must_obey(void) {
+    int flags = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING |
+                REDISMODULE_CTX_FLAGS_SLAVE;
+    return RedisModule_GetContextFlags(NULL) & flags;
+}
+
+static void *allocate(void *ctx, size_t size) {
+    (void)ctx;
+    if (size >= BF_LARGE && !must_obey() && !is_available(size)) return NULL;
+    void *ptr = zeroed(size);
+    if (ptr)
+        atomic_fetch_add_explicit(&allocated, RedisModule_MallocSize(ptr), memory_order_relaxed);
+    return ptr;
+}
+
+static void *free_in_thread(void *ptr) {
+    RedisModule_Free(ptr);
+    return NULL;
+}
+
+/* Allocators return large pieces to the system immediately, which takes a tenth of a second and
+ * more for a gigabyte: too long for the thread that serves clients. */
+static bool free_later(void *ptr) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, free_in_thread, ptr)) return false;
+    (void)pthread_detach(thread);
+    return true;
+}
+
+static pthread_t serving;
+
+void bf_memory_register(void) {
+    serving = pthread_self();
+}
+
+/* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
+ * Memory that a thread has yet to free would cost it other keys, so from half of maxmemory on
+ * nothing is deferred: no single filter takes more than the other half.  Other threads free memory
+ * too, and must not ask the server. */
+static bool may_free_later(void) {
+    return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
+}
+
+static void release(void *ctx, void *ptr) {
+    (void)ctx;
+    if (!ptr) return;
+    size_t size = RedisModule_MallocSize(ptr);
+    atomic_fetch_sub_explicit(&allocated, size, memory_order_relaxed);
+    if (size < BF_LARGE || !may_free_later() || !free_later(ptr)) RedisModule_Free(ptr);
+}
+
+umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret) {
+    umbeli_settings settings = {
+        .hook = {.alloc = allocate, .free = release},
+        .hook_zeroes = true,
+        .max_bytes = max_bytes,
+        .threads = 1,
+        .keyed = secret != NULL,
+    };
+    if (secret) settings.secret = umbeli_secret_from(secret);
+    return settings;
+}
+
+void *bf_memory_new(size_t size) {
+    return allocate(NULL, size);
+}
+
+static void *allocate_firm(void *ctx, size_t size) {
+    (void)ctx;
+    void *ptr = RedisModule_Calloc(1, size);
+    atomic_fetch_add_explicit(&allocated, RedisModule_MallocSize(ptr), memory_order_relaxed);
+    return ptr;
+}
+
+void *bf_memory_firm(size_t size) {
+    return allocate_firm(NULL, size);
+}
+
+umbel_alloc bf_memory_firm_hook(void) {
+    return (umbel_alloc){.alloc = allocate_firm, .free = release};
+}
+
+void bf_memory_delete(void *ptr) {
+    release(NULL, ptr);
 }

@@ -23,12 +23,12 @@ umbeli_settings bf_memory_settings(uint64_t max_bytes, const uint8_t *secret);
 /* Bytes allocated for filters and not yet freed, in the allocator's sizes. */
 uint64_t bf_memory_bytes(void);
 
-/* The same for anything that is not a filter: zeroed; NULL when out of memory. */
+/* Memory for anything that is not a filter: zeroed; NULL when out of memory. */
 void *bf_memory_new(size_t size);
 void bf_memory_delete(void *ptr);
 
-/* The same for a few bytes that a value cannot do without: a server without them ends, as it does
- * wherever it needs a few bytes itself.  As the hook of a filter's settings, too. */
+/* A few bytes that a value cannot do without: a server that has none left ends, as it does wherever
+ * it needs a few bytes itself.  Also as the hook of a filter's settings. */
 void *bf_memory_firm(size_t size);
 umbel_alloc bf_memory_firm_hook(void);
 
@@ -36,10 +36,6 @@ umbel_alloc bf_memory_firm_hook(void);
  * a file or a primary asks for them, and freed in a separate thread unless the server is short of
  * memory. */
 #define BF_LARGE ((size_t)64 << 20)
-
-/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.
- * Memory that was allocated and is not yet in use counts as taken.  True where nothing is known. */
-bool bf_memory_available(size_t bytes);
 
 /* The memory that the machine has, or the container (control groups of version 1 and 2) if that has
  * less; 0: not known. */

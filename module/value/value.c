@@ -73,8 +73,8 @@ uint32_t bf_value_layers(const bf_value *v) {
     return v->form == BF_HANDLE && bf_value_layered(v) ? umbeli_chain_of(v->filter)->count : 1;
 }
 
-void bf_value_params(const bf_value *v, bf_params *out) {
-    *out = (bf_params){
+bf_params bf_value_params(const bf_value *v) {
+    bf_params out = {
         .error = v->error,
         .capacity = v->capacity,
         .expansion = v->expansion,
@@ -84,10 +84,11 @@ void bf_value_params(const bf_value *v, bf_params *out) {
         .keyed = v->keyed,
         .by_time = v->by_time,
     };
-    memcpy(out->key, v->key, sizeof out->key);
+    memcpy(out.key, v->key, sizeof out.key);
     if (v->form == BF_HANDLE && v->layout == BF_BLOCKED && bf_value_layered(v)) {
-        out->tightening = ((const bf_layers *)umbeli_chain_of(v->filter))->params.tightening;
+        out.tightening = ((const bf_layers *)umbeli_chain_of(v->filter))->params.tightening;
     }
+    return out;
 }
 
 static void set_params(bf_value *v, const bf_params *p) {
@@ -167,8 +168,8 @@ static void note_change(account before, const bf_value *v) {
     move(&totals.capacity, before.capacity, after.capacity);
 }
 
-void bf_totals_get(bf_totals *out) {
-    *out = (bf_totals){
+bf_totals bf_totals_get(void) {
+    return (bf_totals){
         .filters = totals.filters,
         .layers = totals.layers,
         .items = totals.items,
@@ -325,9 +326,8 @@ umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8
 }
 
 bool bf_value_is_hashes(const bf_value *v) {
-    bf_params params;
     bf_layer_plan plan;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     return v->form == BF_SMALL && v->keyed && v->small->hashes & BF_SMALL_PACKED &&
            bf_plan_grown(&params, v->small->keys, &plan) && plan.bytes == v->small->bytes &&
            plan.hashes == (v->small->hashes & (uint32_t)~BF_SMALL_PACKED);
@@ -360,9 +360,8 @@ static umbel_err copy_lean(const bf_value *v, bf_value **out) {
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     umbel_filter *copy = NULL;
-    bf_params params;
     if (v->form != BF_HANDLE) return copy_lean(v, out);
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     umbel_err e = umbel_copy(v->filter, &copy, NULL);
     return e ? e : bf_value_of(&params, copy, out, NULL);
 }
@@ -376,8 +375,7 @@ static void swap(bf_value *v, bf_value *other) {
 
 static umbel_err begin_again(bf_value *v) {
     bf_value *fresh = NULL;
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     umbel_err e = bf_value_create(&params, 0, &fresh, NULL);
     if (e) return e;
     swap(v, fresh);
@@ -437,10 +435,10 @@ static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, 
     *done = 0;
     for (size_t added = 0; *done < n && !e; *done += added) {
         uint64_t counted = umbeli_keys_added(f), room = capacity - counted;
-        size_t some = n - *done;
+        size_t count = n - *done;
         if (capacity && counted >= capacity) return UMBEL_EFULL;
-        if (capacity && some > room) some = (size_t)room;
-        e = f->ops->add_many(f, keys + *done, some, was_new + *done, &added);
+        if (capacity && count > room) count = (size_t)room;
+        e = f->ops->add_many(f, keys + *done, count, was_new + *done, &added);
     }
     return e;
 }

@@ -108,7 +108,8 @@ bool bf_value_is_hashes(const bf_value *v);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
-/* A piece of its bits: umbeli_redisbloom_load_chunk. */
+/* BF.LOADCHUNK with an iterator above 1, the one that came with the chunk.  UMBEL_EINVAL: diag->what
+ * is RedisBloom's text after "ERR ". */
 umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                               umbel_diag *diag);
 
@@ -137,8 +138,7 @@ umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag)
 
 /* ---- Figures ---- */
 
-bf_layout bf_value_layout(const bf_value *v);
-void bf_value_params(const bf_value *v, bf_params *out); /* that would create it again, empty */
+bf_params bf_value_params(const bf_value *v); /* that would create it again, empty */
 uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v);   /* of all layers */
 uint32_t bf_value_exceptions(const bf_value *v); /* kind/exceptions.h */
@@ -184,6 +184,6 @@ uint64_t bf_params_max_keys(const bf_params *params, uint64_t max_bytes);
 typedef struct bf_totals {
     uint64_t filters, layers, items, capacity, bytes;
 } bf_totals;
-void bf_totals_get(bf_totals *out);
+bf_totals bf_totals_get(void);
 
 #endif

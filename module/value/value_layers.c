@@ -78,9 +78,9 @@ umbel_err bf_layers_new(const bf_params *params, const umbeli_shape *hashing,
                         umbel_filter **out, umbel_diag *diag) {
     umbel_filter *f = NULL;
     umbeli_shape shape = shape_of(hashing, params);
-    umbeli_settings its = *settings;
-    its.plain = first->probes->plain;
-    umbel_err e = umbeli_filter_new(&ops, layout, &shape, first->bytes, NULL, &its, &f, diag);
+    umbeli_settings own = *settings;
+    own.plain = first->probes->plain;
+    umbel_err e = umbeli_filter_new(&ops, layout, &shape, first->bytes, NULL, &own, &f, diag);
     if (e) return e;
     umbeli_chain *c = (umbeli_chain *)f;
     ((bf_layers *)c)->params = *params;

@@ -10,7 +10,7 @@
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
 
-enum { SOME = 256 };
+enum { CHUNK = 256 };
 
 static bool is_redisblooms(const bf_value *v) {
     return v->layout == BF_REDISBLOOM;
@@ -141,8 +141,7 @@ umbel_filter *bf_value_filter(const bf_value *v, bf_room *room) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
     umbeli_array first = {0};
     uint32_t count = 1;
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     if (v->form == BF_SMALL) {
         room->layers[0] = small_layer(v);
     } else {
@@ -214,7 +213,7 @@ static bf_small *small_of(const umbeli_layer *l) {
 }
 
 /* Takes over a layer's memory if it is as plain as a link's; otherwise copies it. */
-static uint8_t *take_bits(umbeli_array *own, const umbeli_layer *l) {
+static uint8_t *adopt_bits(umbeli_array *own, const umbeli_layer *l) {
     uint8_t *bits = own->raw && own->plain ? own->data : NULL;
     if (bits) {
         *own = (umbeli_array){0};
@@ -234,7 +233,7 @@ static void fill_links(bf_links *links, umbeli_chain *c) {
     for (uint32_t i = 0; i < c->count; i++) {
         umbeli_layer *l = &c->layers[i];
         links->list[i] = (bf_link){
-            .bits = take_bits(i < c->shared ? &c->base.array : &l->own, l),
+            .bits = adopt_bits(i < c->shared ? &c->base.array : &l->own, l),
             .keys = l->keys,
             .capacity = l->capacity,
             .words = (uint32_t)(l->bytes / 8),
@@ -285,8 +284,7 @@ void bf_lean_fold(bf_value *v) {
     if (v->form != BF_HANDLE || !bf_value_layered(v)) return;
     umbel_filter *f = v->filter;
     umbeli_chain *c = (umbeli_chain *)f;
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     if (c->never_full) return;
     if (f->exceptions || f->meta_count || f->shape.seed || params.tightening > 0) return;
     if (!fits(v, c) || (is_redisblooms(v) && !are_usual(&params, f))) return;
@@ -381,8 +379,7 @@ bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
                    .hashes = old.hashes},
     };
     bf_layer_plan plan;
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     if (bf_plan_next(&params, &full, &plan) || !plan.replaces ||
         plan.bytes > BF_SMALL_PACKED_BYTES || (max_bytes && plan.bytes > max_bytes)) {
         return false;
@@ -400,11 +397,11 @@ bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
 }
 
 typedef union hash_room {
-    uint64_t narrow[SOME];
-    umbeli_hash128 wide[SOME];
+    uint64_t narrow[CHUNK];
+    umbeli_hash128 wide[CHUNK];
 } hash_room;
 
-/* Up to SOME keys. */
+/* Up to CHUNK keys. */
 static umbeli_hashes hash(const bf_value *v, const umbeli_probes *probes, const umbel_key *keys,
                           size_t n, hash_room *room) {
     if (probes->hash_wide) {
@@ -428,7 +425,7 @@ static umbeli_hashes hash_at(const umbeli_probes *probes, umbeli_hashes hashes, 
 /* ---- Single keys ---- */
 
 /* The layers of a value, oldest first. */
-static uint32_t take_layers(const bf_value *v, umbeli_layer *layers) {
+static uint32_t list_layers(const bf_value *v, umbeli_layer *layers) {
     if (v->form == BF_SMALL) {
         layers[0] = small_layer(v);
         return 1;
@@ -451,14 +448,14 @@ static bool any_has(const umbeli_layer *layers, uint32_t count, umbeli_hashes ha
 bool bf_lean_contains_one(const bf_value *v, const umbel_key *key) {
     umbeli_layer layers[BF_LEAN_LAYERS];
     hash_room room;
-    uint32_t count = take_layers(v, layers);
+    uint32_t count = list_layers(v, layers);
     return any_has(layers, count, hash(v, layers->probes, key, 1, &room));
 }
 
 bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
     umbeli_layer layers[BF_LEAN_LAYERS];
     hash_room room;
-    uint32_t older = take_layers(v, layers) - 1;
+    uint32_t older = list_layers(v, layers) - 1;
     umbeli_layer *newest = &layers[older];
     if (newest->keys >= newest->capacity || (newest->probes->exact && newest->packed.room == 0)) {
         return false;
@@ -482,16 +479,16 @@ bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
     umbeli_layer layer = small_layer(v);
     hash_room room;
-    for (size_t from = 0; from < n; from += SOME) {
-        size_t some = n - from < SOME ? n - from : SOME;
-        umbeli_hashes hashes = hash(v, layer.probes, keys + from, some, &room);
-        layer.probes->contains(&layer, hashes, some, hit + from);
+    for (size_t from = 0; from < n; from += CHUNK) {
+        size_t count = n - from < CHUNK ? n - from : CHUNK;
+        umbeli_hashes hashes = hash(v, layer.probes, keys + from, count, &room);
+        layer.probes->contains(&layer, hashes, count, hit + from);
     }
 }
 
 /* A key may be the last for which there is room, so each is added on its own. */
-static umbel_err add_some(bf_value *v, umbeli_layer *layer, umbeli_hashes hashes, size_t n,
-                          uint8_t *was_new, size_t *done) {
+static umbel_err add_chunk(bf_value *v, umbeli_layer *layer, umbeli_hashes hashes, size_t n,
+                           uint8_t *was_new, size_t *done) {
     for (*done = 0; *done < n; ++*done) {
         umbeli_hashes one = hash_at(layer->probes, hashes, *done);
         uint8_t *is_new = was_new + *done, known = 0;
@@ -513,9 +510,9 @@ umbel_err bf_small_add(bf_value *v, const umbel_key *keys, size_t n, uint8_t *wa
     umbel_err e = UMBEL_OK;
     *done = 0;
     for (size_t added = 0; *done < n && !e; *done += added) {
-        size_t some = n - *done < SOME ? n - *done : SOME;
-        umbeli_hashes hashes = hash(v, layer.probes, keys + *done, some, &room);
-        e = add_some(v, &layer, hashes, some, was_new + *done, &added);
+        size_t count = n - *done < CHUNK ? n - *done : CHUNK;
+        umbeli_hashes hashes = hash(v, layer.probes, keys + *done, count, &room);
+        e = add_chunk(v, &layer, hashes, count, was_new + *done, &added);
     }
     return e;
 }

@@ -11,10 +11,6 @@
 #include "value/server_memory.h"
 #include "value/value_lean.h"
 
-bf_layout bf_value_layout(const bf_value *v) {
-    return (bf_layout)v->layout;
-}
-
 /* 32 and 64 bytes are RedisBloom's chain and link. */
 uint64_t bf_value_size(const bf_value *v) {
     return 32 + 64 * (uint64_t)bf_value_layers(v) + bf_value_bytes(v);

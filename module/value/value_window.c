@@ -18,7 +18,7 @@ static const uint64_t longest = UINT64_C(100) * 366 * 86400;
 
 /* Reads a duration, or a number of seconds, up to one of `stops`, and moves *text there.  0: not a
  * duration. */
-static uint64_t take_duration(const char **text, const char *stops) {
+static uint64_t parse_duration(const char **text, const char *stops) {
     char copy[UMBEL_QUANTITY];
     uint64_t seconds = 0;
     size_t len = strcspn(*text, stops);
@@ -31,10 +31,10 @@ static uint64_t take_duration(const char **text, const char *stops) {
 }
 
 const char *bf_clock_parse(const char *text, bf_clock *out) {
-    uint64_t duration = take_duration(&text, "/@"), step = 0;
+    uint64_t duration = parse_duration(&text, "/@"), step = 0;
     if (*text == '/') {
         text++;
-        step = take_duration(&text, "@");
+        step = parse_duration(&text, "@");
     } else {
         step = (duration + USUAL - 1) / USUAL;
     }
@@ -66,11 +66,8 @@ void bf_clock_text(const bf_clock *c, bool with_time, char out[BF_CLOCK_TEXT]) {
 static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
 
 static uint64_t number_of(const umbel_filter *f, const char *name) {
-    const char *at = NULL, *value = NULL;
-    for (size_t i = 0; umbel_meta_at(f, i, &at, &value); i++) {
-        if (strcmp(at, name) == 0) return strtoull(value, NULL, 10);
-    }
-    return 0;
+    const char *value = umbel_get_meta(f, name);
+    return value ? strtoull(value, NULL, 10) : 0;
 }
 
 bf_clock bf_value_clock(const bf_value *v) {

@@ -45,8 +45,7 @@ static void add_and_ask(bf_value *v) {
     insist(done <= KEYS, "no more keys are done than there are");
     for (size_t i = 0; i < done; i++) insist(flags[i] <= 1, "new or not");
     bf_value_contains(v, keys, KEYS, flags);
-    bf_params params;
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     for (size_t i = 0; i < done && !params.window; i++) insist(flags[i], "what was added is in");
     (void)bf_value_remove(v, &keys[0]);
     (void)bf_value_count(v, &keys[1]);
@@ -64,7 +63,6 @@ static void merge(bf_value *v) {
 static void look_at(const bf_value *v) {
     bf_layer layer;
     umbel_measurement measure;
-    bf_params params;
     uint64_t keys = 0;
     for (uint32_t i = 0; i < bf_value_layers(v); i++) {
         bf_value_layer(v, i, &layer);
@@ -73,7 +71,7 @@ static void look_at(const bf_value *v) {
     insist(keys == bf_value_card(v), "the keys of the layers are those of the value");
     bf_value_measure(v, &measure);
     insist(measure.bits_set <= measure.bits, "no more bits are set than there are");
-    bf_value_params(v, &params);
+    bf_params params = bf_value_params(v);
     if (params.error > 0 && params.capacity > 0) (void)bf_params_max_keys(&params, LIMIT);
     (void)bf_value_size(v);
 }

@@ -28,7 +28,7 @@ static bf_value *reloaded(const bf_value *v, uint64_t max_bytes) {
     int64_t next = 1;
     for (bf_dump_chunk(v, next, &next, &bytes, &len); next;
          bf_dump_chunk(v, next, &next, &bytes, &len)) {
-        assert_ok(bf_load_chunk(back, next, bytes, len, NULL));
+        assert_ok(bf_value_load_chunk(back, next, bytes, len, NULL));
     }
     return back;
 }
@@ -98,13 +98,13 @@ static void chunks_that_do_not_fit_change_nothing(void **state) {
             bf_value_layer(v, l, &more);
             end += (int64_t)more.bytes;
         }
-        assert_int_equal(bf_load_chunk(v, end + 1, junk, 1, &diag), UMBEL_EINVAL);
+        assert_int_equal(bf_value_load_chunk(v, end + 1, junk, 1, &diag), UMBEL_EINVAL);
         assert_string_equal(diag.what, "invalid offset - no link found");
         static const int64_t none[] = {0, -5, INT64_MIN, INT64_MAX, 3};
         for (size_t n = 0; n < sizeof none / sizeof *none; n++) {
-            assert_int_equal(bf_load_chunk(v, none[n], junk, 100, &diag), UMBEL_EINVAL);
+            assert_int_equal(bf_value_load_chunk(v, none[n], junk, 100, &diag), UMBEL_EINVAL);
         }
-        assert_int_equal(bf_load_chunk(v, end + 50, junk, 100, &diag), UMBEL_EINVAL);
+        assert_int_equal(bf_value_load_chunk(v, end + 50, junk, 100, &diag), UMBEL_EINVAL);
         assert_string_equal(diag.what, "invalid chunk - Too big for current filter");
         assert_int_equal(fake_digest(type_of(v), v), before);
         bf_value_free(v);
@@ -124,17 +124,18 @@ static void bits_behind_the_last_are_refused(void **state) {
     assert_int_equal(umbeli_load_le64(file + 104), LAST + 1);
     assert_true(bits[LAST] <= 1 && head_len + LAST + 1 <= sizeof whole);
     assert_ok(bf_load_head(file, head_len, 0, &v, NULL));
-    assert_ok(bf_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
+    assert_ok(bf_value_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
     uint64_t before = fake_digest(type_of(v), v);
     for (unsigned bit = 0; bit < 8; bit++) {
         uint8_t stray[2] = {0xff, (uint8_t)(bits[LAST] | 1u << bit)};
         umbel_err e = bit ? UMBEL_EINVAL : UMBEL_OK;
         /* In a chunk of several bytes, and in a separate one. */
-        assert_int_equal(bf_load_chunk(v, LAST + 2, stray, 2, &diag), e);
+        assert_int_equal(bf_value_load_chunk(v, LAST + 2, stray, 2, &diag), e);
         if (e) assert_string_equal(diag.what, "received bad data");
-        assert_int_equal(bf_load_chunk(v, LAST + 2, stray + 1, 1, &diag), e);
-        assert_ok(bf_load_chunk(v, LAST + 1, stray + 1, 1, NULL)); /* a byte earlier all may be */
-        assert_ok(bf_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
+        assert_int_equal(bf_value_load_chunk(v, LAST + 2, stray + 1, 1, &diag), e);
+        assert_ok(
+            bf_value_load_chunk(v, LAST + 1, stray + 1, 1, NULL)); /* a byte earlier all may be */
+        assert_ok(bf_value_load_chunk(v, LAST + 2, bits, LAST + 1, NULL));
         assert_int_equal(fake_digest(type_of(v), v), before);
 
         memcpy(whole, file, head_len);
@@ -187,7 +188,7 @@ static void a_native_files_header_is_a_head(void **state) {
     uint8_t hit, was_new;
     size_t done;
     assert_ok(bf_load_head(file, 136, 0, &v, NULL));
-    assert_ok(bf_load_chunk(v, 33, file + 4096, 32, NULL));
+    assert_ok(bf_value_load_chunk(v, 33, file + 4096, 32, NULL));
     bf_value_contains(v, &ada, 1, &hit);
     assert_int_equal(hit, 1);
     assert_int_equal(bf_value_card(v), 1);
@@ -223,7 +224,8 @@ static bf_value *pushed(umbel_params params, const uint8_t *secret) {
     bf_value *v = NULL;
     if (secret) assert_true(bf_load_head(head, head_len, 0, &v, NULL) != UMBEL_OK);
     assert_ok(bf_load_head(head, head_len + (secret ? BF_KEY_BYTES : 0), 0, &v, NULL));
-    assert_ok(bf_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
+    assert_ok(
+        bf_value_load_chunk(v, (int64_t)bits + 1, file + umbeli_load_le64(file + 96), bits, NULL));
     free(file);
     umbel_free(f);
     return v;
@@ -276,8 +278,8 @@ static void redisblooms_dumps_come_in_and_go_out(void **state) {
         const uint8_t *bytes = NULL;
         bf_value *v = NULL;
         assert_ok(bf_load_head(header, header_len, 0, &v, NULL));
-        assert_ok(bf_load_chunk(v, iterator, chunk, chunk_len, NULL));
-        assert_int_equal(bf_value_layout(v), BF_REDISBLOOM);
+        assert_ok(bf_value_load_chunk(v, iterator, chunk, chunk_len, NULL));
+        assert_int_equal(v->layout, BF_REDISBLOOM);
         assert_holds(v, 0, 99);
         uint8_t *head = bf_dump_head(v, &len);
         assert_int_equal(len, header_len);

@@ -160,8 +160,7 @@ static void memory_is_what_the_allocator_sees(void **state) {
         bf_value *v = some_value(i, 2500);
         assert_int_equal(bf_value_memory(v), fake_heap.bytes);
         assert_int_equal(type_of(v)->methods.mem_usage(v), fake_heap.bytes);
-        bf_totals totals;
-        bf_totals_get(&totals);
+        bf_totals totals = bf_totals_get();
         assert_int_equal(totals.bytes, fake_heap.bytes);
         bf_value_free(v);
     }

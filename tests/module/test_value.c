@@ -32,7 +32,7 @@ static bf_params sort_of(int sort, double error, uint64_t capacity) {
 }
 
 static uint64_t digest_of(bf_value *v) {
-    return fake_digest(&fake_types[bf_value_layout(v) == BF_BLOCKED], v);
+    return fake_digest(&fake_types[v->layout == BF_BLOCKED], v);
 }
 
 static bf_value *made(bf_params p) {
@@ -89,8 +89,7 @@ static int found(const bf_value *v, const char *prefix, int from, int n) {
 
 static int quiet(void **state) {
     (void)state;
-    bf_totals totals;
-    bf_totals_get(&totals);
+    bf_totals totals = bf_totals_get();
     assert_int_equal(totals.filters + totals.layers + totals.items + totals.capacity, 0);
     assert_int_equal(totals.bytes, 0);
     assert_int_equal(fake_heap.pieces, 0);

@@ -47,9 +47,7 @@ bf_value *loaded(const fake_type *type, const fake_io *io) {
 }
 
 void assert_same(bf_value *a, bf_value *b) {
-    bf_params p, q;
-    bf_value_params(a, &p);
-    bf_value_params(b, &q);
+    bf_params p = bf_value_params(a), q = bf_value_params(b);
     assert_ptr_equal(type_of(a), type_of(b));
     assert_int_equal(fake_digest(type_of(a), a), fake_digest(type_of(b), b));
     assert_true(p.error == q.error && p.tightening == q.tightening);
