@@ -48,10 +48,10 @@ static void begin(void) {
 }
 
 /* Texts one after the other, each with its NUL. */
-static void put_texts(const char *const *some, size_t n) {
+static void put_texts(const char *const *list, size_t n) {
     size_t at = 0;
     for (size_t i = 0; i < n; i++) {
-        const char *text = some[i] ? some[i] : "";
+        const char *text = list[i] ? list[i] : "";
         size_t len = strlen(text);
         if (len > TEXTS / n - 1) len = TEXTS / n - 1;
         memcpy(texts + at, text, len);
@@ -64,8 +64,8 @@ void wasm_put_text(const char *text) {
     put_texts(&text, 1);
 }
 
-void wasm_put_numbers(const double *some, size_t n) {
-    memcpy(numbers, some, n * sizeof *some);
+void wasm_put_numbers(const double *list, size_t n) {
+    memcpy(numbers, list, n * sizeof *list);
 }
 
 /* ---- Memory and errors -------------------------------------------------------------------- */
@@ -264,13 +264,13 @@ EXPORT_API("advance") int wasm_advance(umbel_filter *f) {
 
 /* The keys from number `from` on that fit into the batch. */
 static size_t fill_batch(const uint8_t *data, const uint32_t *ends, size_t from, size_t n) {
-    size_t some = n - from < BATCH ? n - from : BATCH;
+    size_t filled = n - from < BATCH ? n - from : BATCH;
     size_t at = from ? ends[from - 1] : 0;
-    for (size_t i = 0; i < some; i++) {
+    for (size_t i = 0; i < filled; i++) {
         batch[i] = (umbel_key){data + at, ends[from + i] - at};
         at = ends[from + i];
     }
-    return some;
+    return filled;
 }
 
 /* How many were added; fewer than n: error() says why.  was_new may be NULL. */
@@ -279,11 +279,11 @@ size_t wasm_add_many(umbel_filter *f, const uint8_t *data, const uint32_t *ends,
                      uint8_t *was_new) {
     begin();
     for (size_t from = 0; from < n;) {
-        size_t some = fill_batch(data, ends, from, n), done = 0;
-        if (!ok(umbel_add_many(f, batch, some, was_new ? was_new + from : NULL, &done, &diag))) {
+        size_t filled = fill_batch(data, ends, from, n), done = 0;
+        if (!ok(umbel_add_many(f, batch, filled, was_new ? was_new + from : NULL, &done, &diag))) {
             return from + done;
         }
-        from += some;
+        from += filled;
     }
     return n;
 }
@@ -292,9 +292,9 @@ EXPORT_API("has_many")
 void wasm_has_many(const umbel_filter *f, const uint8_t *data, const uint32_t *ends, size_t n,
                    uint8_t *hit) {
     for (size_t from = 0; from < n;) {
-        size_t some = fill_batch(data, ends, from, n);
-        umbel_contains_many(f, batch, some, hit + from);
-        from += some;
+        size_t filled = fill_batch(data, ends, from, n);
+        umbel_contains_many(f, batch, filled, hit + from);
+        from += filled;
     }
 }
 
@@ -304,10 +304,10 @@ int wasm_builder_add(umbel_builder *b, umbel_never *never, const uint8_t *data,
                      const uint32_t *ends, size_t n) {
     begin();
     for (size_t from = 0; from < n;) {
-        size_t some = fill_batch(data, ends, from, n);
-        if (!ok(umbel_builder_add(b, batch, some, &diag))) return 0;
-        if (never && !ok(umbel_never_show(never, batch, some, &diag))) return 0;
-        from += some;
+        size_t filled = fill_batch(data, ends, from, n);
+        if (!ok(umbel_builder_add(b, batch, filled, &diag))) return 0;
+        if (never && !ok(umbel_never_show(never, batch, filled, &diag))) return 0;
+        from += filled;
     }
     return 1;
 }
@@ -316,9 +316,9 @@ EXPORT_API("never_ask")
 int wasm_never_ask(umbel_never *never, const uint8_t *data, const uint32_t *ends, size_t n) {
     begin();
     for (size_t from = 0; from < n;) {
-        size_t some = fill_batch(data, ends, from, n);
-        if (!ok(umbel_never_ask(never, batch, some, &diag))) return 0;
-        from += some;
+        size_t filled = fill_batch(data, ends, from, n);
+        if (!ok(umbel_never_ask(never, batch, filled, &diag))) return 0;
+        from += filled;
     }
     return 1;
 }

@@ -21,6 +21,6 @@ bool wasm_ok(umbel_err e, const umbel_diag *why);
 
 /* Fill `texts` and `numbers`. */
 void wasm_put_text(const char *text);
-void wasm_put_numbers(const double *some, size_t n);
+void wasm_put_numbers(const double *list, size_t n);
 
 #endif

@@ -115,14 +115,14 @@ static void count(tally *t, const umbel_records_batch *b) {
 }
 
 enum { KEYS = 4096 }; /* of a batch */
-static umbel_key some[KEYS];
+static umbel_key found[KEYS];
 static uint8_t hits[KEYS];
 
 /* The keys of a batch that has records without one. */
 static size_t only_keys(const umbel_records_batch *b) {
     size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
-        if (b->states[i] == UMBEL_FOUND_KEY) some[n++] = b->keys[i];
+        if (b->states[i] == UMBEL_FOUND_KEY) found[n++] = b->keys[i];
     }
     return n;
 }
@@ -139,9 +139,9 @@ int wasm_build_lines(umbel_builder *builder, umbel_never *never, umbel_records *
     umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
     while (!e && !(e = umbel_records_next(records, &b, &diag)) && b.n) {
         size_t n = only_keys(&b);
-        e = builder ? umbel_builder_add(builder, some, n, &diag)
-                    : umbel_never_ask(never, some, n, &diag);
-        if (!e && builder && never) e = umbel_never_show(never, some, n, &diag);
+        e = builder ? umbel_builder_add(builder, found, n, &diag)
+                    : umbel_never_ask(never, found, n, &diag);
+        if (!e && builder && never) e = umbel_never_show(never, found, n, &diag);
         count(&t, &b);
     }
     wasm_put_numbers((const double[]){t.records, t.nothing, t.malformed}, 3);

@@ -70,7 +70,7 @@ static char *option(HeapTupleHeader options, const char *name) {
 }
 
 /* Reads how a filter is to be made; returns its recipe. */
-static char *take_options(umbel_params *p, umbel_opts *opts, HeapTupleHeader options) {
+static char *read_options(umbel_params *p, umbel_opts *opts, HeapTupleHeader options) {
     bool null;
     Datum value;
     char *kind = option(options, "kind"), *secret = option(options, "secret");
@@ -136,7 +136,7 @@ static build *begin(FunctionCallInfo fcinfo, MemoryContext context, pgu_reader r
     b->capacity = number_or(fcinfo, 2, 0);
     b->fpr = number_or(fcinfo, 3, 0);
     if (PG_NARGS() > 4 && !PG_ARGISNULL(4)) {
-        recipe = take_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(4));
+        recipe = read_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(4));
     }
     p.capacity = pgu_whole(b->capacity, "capacity");
     p.fpr = b->fpr;
@@ -169,7 +169,7 @@ static build *begin_builder(FunctionCallInfo fcinfo, MemoryContext context, pgu_
     const char *recipe = NULL;
     b->fpr = number_or(fcinfo, 2, 0);
     if (PG_NARGS() > 3 && !PG_ARGISNULL(3)) {
-        recipe = take_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(3));
+        recipe = read_options(&p, &opts, PG_GETARG_HEAPTUPLEHEADER(3));
     }
     p.fpr = b->fpr;
     umbel_traits traits;
@@ -234,7 +234,7 @@ PG_FUNCTION_INFO_V1(umbel_pg_serialise);
 PG_FUNCTION_INFO_V1(umbel_pg_deserialise);
 PG_FUNCTION_INFO_V1(umbel_pg_final);
 
-static build *take(build *b, const struct varlena *piece, MemoryContext context) {
+static build *merged(build *b, const struct varlena *piece, MemoryContext context) {
     umbel_diag diag = {0};
     if (!b) {
         b = build_new(context);
@@ -257,7 +257,7 @@ static struct varlena *encoded(build *b) {
 Datum umbel_pg_union_add(PG_FUNCTION_ARGS) {
     MemoryContext context = aggregate_context(fcinfo);
     build *b = PG_ARGISNULL(0) ? NULL : (build *)PG_GETARG_POINTER(0);
-    if (!PG_ARGISNULL(1)) b = take(b, PG_GETARG_VARLENA_PP(1), context);
+    if (!PG_ARGISNULL(1)) b = merged(b, PG_GETARG_VARLENA_PP(1), context);
     if (!b) PG_RETURN_NULL();
     PG_RETURN_POINTER(b);
 }
@@ -267,7 +267,7 @@ Datum umbel_pg_combine(PG_FUNCTION_ARGS) {
     build *b = PG_ARGISNULL(0) ? NULL : (build *)PG_GETARG_POINTER(0);
     build *other = PG_ARGISNULL(1) ? NULL : (build *)PG_GETARG_POINTER(1);
     if (b && b->pending) flush(b);
-    if (other) b = take(b, other->piece ? other->piece : encoded(other), context);
+    if (other) b = merged(b, other->piece ? other->piece : encoded(other), context);
     if (!b) PG_RETURN_NULL();
     PG_RETURN_POINTER(b);
 }

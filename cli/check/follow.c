@@ -32,7 +32,7 @@ static bool is_replaced(const char *path, struct stat *seen) {
     return true;
 }
 
-static void take_up(cli_follow *f, cli_lookup *lookup, size_t i) {
+static void reopen(cli_follow *f, cli_lookup *lookup, size_t i) {
     const char *path = lookup->at[i].name;
     char why[256];
     umbel_filter *filter = cli_filter_try(path, f->s, why, sizeof why);
@@ -58,7 +58,7 @@ static void take_up(cli_follow *f, cli_lookup *lookup, size_t i) {
 void cli_follow_begin(cli_follow *f, cli_lookup *lookup) {
     pthread_mutex_lock(&f->changing);
     for (size_t i = 0; i < lookup->count; i++) {
-        if (is_replaced(lookup->at[i].name, &f->seen[i])) take_up(f, lookup, i);
+        if (is_replaced(lookup->at[i].name, &f->seen[i])) reopen(f, lookup, i);
     }
     pthread_rwlock_rdlock(&f->using);
     pthread_mutex_unlock(&f->changing);

@@ -155,7 +155,7 @@ static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *par
 static int run(const cli_settings *s) {
     cli_filter_check_output(s);
     cli_refuse_as_input(s->output, s->args, s->nargs);
-    cli_filter_take_output(s); /* before the work, which may take hours */
+    cli_filter_lock_output(s); /* before the work, which may take hours */
     cli_filter_params params = cli_params_of(s);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);

@@ -27,7 +27,7 @@ static _Noreturn void refuse(const umbel_filter *f, umbel_format to) {
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     cli_filter_check_output(s);
-    cli_filter_take_output(s);
+    cli_filter_lock_output(s);
     cli_settings in = *s;
     in.format = s->from;
     umbel_filter *f = cli_filter_load(s->args[0], &in);

@@ -61,7 +61,8 @@ static umbel_table *open_table(const char *path, const cli_settings *s) {
     return t;
 }
 
-/* Reports damage on standard error and in the JSON; returns the number of faults. */
+/* Reports damage on standard error and in the JSON, unless r is NULL; returns the number of faults.
+ */
 static size_t report_faults(const umbel_table *t, const char *path, cli_report *r) {
     umbel_diag fault;
     size_t count = 0;
@@ -74,7 +75,8 @@ static size_t report_faults(const umbel_table *t, const char *path, cli_report *
         json_object_set_new(o, "what", json_string(fault.what));
         json_array_append_new(list, o);
     }
-    cli_report_json(r, "faults", list);
+    if (r) cli_report_json(r, "faults", list);
+    if (!r) json_decref(list);
     return count;
 }
 
@@ -158,7 +160,7 @@ static int extract(const umbel_table *t, const cli_settings *s) {
     cli_filter_check_output(s);
     umbel_err e = umbel_table_filter(t, (size_t)s->filter, &f, &diag);
     if (e) cli_die_err("--filter", e, &diag, NULL);
-    cli_filter_take_output(s);
+    cli_filter_lock_output(s);
     cli_filter_save(f, UMBEL_FMT_ANY, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);
@@ -168,8 +170,8 @@ static int extract(const umbel_table *t, const cli_settings *s) {
 /* ---- Several files: a database ---- */
 
 /* Sums of all files that could be read; returns false for one that could not be, or is damaged. */
-static bool take_file(const char *path, const cli_settings *s, cli_report *r,
-                      cli_database *database) {
+static bool add_file(const char *path, const cli_settings *s, cli_report *r,
+                     cli_database *database) {
     umbel_diag diag = {0};
     umbel_err e;
     umbel_table *t = try_table(path, s, &e, &diag);
@@ -178,20 +180,16 @@ static bool take_file(const char *path, const cli_settings *s, cli_report *r,
         cli_note(path, "%s", umbel_explain(e, &diag, why, sizeof why));
         return false;
     }
-    size_t faults = 0;
     if (s->check) {
         uint8_t *may = cli_alloc(umbel_table_count(t) + 1);
         cli_database_answer(database, path, ask(t, s, may).may_contain, r);
         free(may);
     } else {
         cli_places p = cli_table_places(t, s->column);
-        cli_database_take(database, path, &p, r);
+        cli_database_add(database, path, &p, r);
         free(p.at);
     }
-    umbel_diag fault;
-    for (; umbel_table_fault(t, faults, &fault); faults++) {
-        cli_note(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
-    }
+    size_t faults = report_faults(t, path, NULL);
     umbel_table_close(t);
     return faults == 0;
 }
@@ -201,7 +199,7 @@ static int many(const cli_files *files, const cli_settings *s) {
     cli_database database = cli_database_begin(s->check && s->quiet);
     bool sound = true;
     for (size_t i = 0; i < files->count; i++) {
-        sound &= take_file(files->at[i], s, &r, &database);
+        sound &= add_file(files->at[i], s, &r, &database);
     }
     cli_database_end(&database, s->check != NULL, &r);
     cli_report_end(&r);

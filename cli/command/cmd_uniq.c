@@ -73,11 +73,11 @@ static void warn_beyond_plan(uniq_run *u) {
     u->next_look = u->seen + u->seen / 4 + 1;
     if (!(u->loss.info.fpr > 0) || u->state.clock.step) return;
     int level = excess(u->loss.now.rate / u->loss.info.fpr, words);
-    double some = cli_loss_estimate(&u->loss), share = 1;
-    if (isfinite(some)) {
-        share = some > 0 ? some / (some + (double)u->loss.new_keys) : 0;
+    double losses = cli_loss_estimate(&u->loss), share = 1;
+    if (isfinite(losses)) {
+        share = losses > 0 ? losses / (losses + (double)u->loss.new_keys) : 0;
         int used = snprintf(lost, sizeof lost, "about %.30s new lines",
-                            umbel_count_text((uint64_t)some, count));
+                            umbel_count_text((uint64_t)losses, count));
         if (share >= 0.001) {
             snprintf(lost + used, sizeof lost - (size_t)used, " (%s)",
                      umbel_rate_text(share, count));
@@ -94,7 +94,7 @@ static void warn_beyond_plan(uniq_run *u) {
              umbel_rate_text(u->loss.info.fpr, promised), lost);
 }
 
-static void take_stock(uniq_run *u) {
+static void measure_loss(uniq_run *u) {
     cli_loss_measure(&u->loss);
     warn_beyond_plan(u);
 }
@@ -103,25 +103,27 @@ static void take_stock(uniq_run *u) {
 static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, size_t n) {
     u->seen += n;
     if (cli_loss_count(&u->loss, hits, hashes, n)) {
-        take_stock(u);
+        measure_loss(u);
     } else if (u->warned_level && u->seen >= u->next_look) {
         warn_beyond_plan(u); /* a full filter finds nothing new, and is not measured again */
     }
 }
 
-static void warn_of_rate(uniq_run *u) {
+static _Noreturn void refuse_rate(const uniq_run *u, const char *why) {
     char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
-    umbel_rate_text(u->loss.now.rate, rate);
-    umbel_rate_text(u->loss.info.fpr, promised);
-    if (u->s->strict) {
-        cli_die(u->watch.name, "-n KEYS plans for more",
-                "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
-                promised);
-    }
+    cli_die(u->watch.name, "-n KEYS plans for more", "%s: the false-positive rate is %s, not %s",
+            why, umbel_rate_text(u->loss.now.rate, rate),
+            umbel_rate_text(u->loss.info.fpr, promised));
+}
+
+static void warn_of_rate(uniq_run *u) {
+    if (u->s->strict) refuse_rate(u, "more keys in a step than planned");
+    char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     if (!u->warned) {
         cli_warn(u->watch.name,
-                 "more keys in a step than planned: the false-positive rate is %s, not %s", rate,
-                 promised);
+                 "more keys in a step than planned: the false-positive rate is %s, not %s",
+                 umbel_rate_text(u->loss.now.rate, rate),
+                 umbel_rate_text(u->loss.info.fpr, promised));
     }
     u->warned = true;
 }
@@ -163,7 +165,7 @@ static void follow_clock(uniq_run *u) {
     if (!steps) return;
     bool changed = u->changed, too_many = measure(u);
     cli_uniq_state_advance(&u->state, steps);
-    if (u->loss.watching && changed) take_stock(u); /* the rate fell */
+    if (u->loss.watching && changed) measure_loss(u); /* the rate fell */
     if (too_many) warn_of_rate(u);
     if (changed) save(u);
 }
@@ -215,7 +217,7 @@ static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
 /* Lines without a key are new: they are left out while adding, and marked afterwards. */
 static size_t add_present(uniq_run *u, cli_batch *b, umbel_err *e) {
     uint8_t *present = cli_alloc(b->lines + 1);
-    cli_batch some = *b;
+    cli_batch keyed = *b;
     size_t n = 0, lines = b->lines, i = 0;
     for (; i < lines; i++) {
         present[i] = b->keys[i].data != NULL;
@@ -223,8 +225,8 @@ static size_t add_present(uniq_run *u, cli_batch *b, umbel_err *e) {
         b->keys[n] = b->keys[i];
         b->hashes[n++] = b->hashes[i];
     }
-    some.lines = n;
-    size_t done = n ? add(u, &some, e) : 0, all = 0, at = done;
+    keyed.lines = n;
+    size_t done = n ? add(u, &keyed, e) : 0, all = 0, at = done;
     for (i = 0; all < lines && (!present[all] || i < done); all++) i += present[all];
     for (i = all; i-- > 0;) b->hits[i] = present[i] ? b->hits[--at] : 1;
     free(present);
@@ -237,16 +239,16 @@ static void pass_new(void *ctx, cli_batch *b) {
     pthread_mutex_lock(&u->lock);
     follow_clock(u);
     u->unsure = true;
-    cli_batch taken = *b;
-    taken.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
-    u->changed |= taken.lines != 0;
-    u->unsaved |= taken.lines != 0;
+    cli_batch added = *b;
+    added.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
+    u->changed |= added.lines != 0;
+    u->unsaved |= added.lines != 0;
     cli_output_header(&u->out, b, &u->printed_header);
-    uint64_t printed = cli_output_lines(&u->out, &taken, !u->s->repeated);
-    u->new_lines += u->s->repeated ? taken.lines - printed : printed;
+    uint64_t printed = cli_output_lines(&u->out, &added, !u->s->repeated);
+    u->new_lines += u->s->repeated ? added.lines - printed : printed;
     u->unsure = false;
     cli_add_job_check_error(&u->watch, e);
-    if (taken.lines < b->lines) {
+    if (added.lines < b->lines) {
         char plan[UMBEL_QUANTITY];
         cli_die(u->watch.name, "-n KEYS plans for more", "more keys than the %s planned",
                 umbel_count_text(u->watch.capacity, plan));
@@ -334,10 +336,7 @@ static int run(const cli_settings *s) {
     if (u.warned_level) warn_beyond_plan(&u);
     save(&u);
     if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
-        char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
-        cli_die(u.watch.name, "-n KEYS plans for more",
-                "exceeds the promised rate: the false-positive rate is %s, not %s",
-                umbel_rate_text(u.loss.now.rate, rate), umbel_rate_text(u.loss.info.fpr, promised));
+        refuse_rate(&u, "exceeds the promised rate");
     }
     if (s->json) {
         summarise_json(&u, &read);

@@ -21,25 +21,25 @@
 #include "umbel_foreign.h"
 #include "umbel_quantity.h"
 
-static bool takes(const cli_settings *s, cli_option_id id) {
+static bool has_option(const cli_settings *s, cli_option_id id) {
     const uint8_t *at = s->command->options;
     while (*at != OPT_END && *at != id) at++;
     return *at == id;
 }
 
 static const char *open_hint(umbel_err err, const cli_settings *s) {
-    if (err == UMBEL_EUNKNOWN && takes(s, OPT_FROM)) {
+    if (err == UMBEL_EUNKNOWN && has_option(s, OPT_FROM)) {
         return "--from is needed for formats without a magic number";
     }
-    if (err == UMBEL_EUNKNOWN && !takes(s, OPT_FORMAT)) return NULL;
+    if (err == UMBEL_EUNKNOWN && !has_option(s, OPT_FORMAT)) return NULL;
     if (err == UMBEL_ESECRET && !s->secret) return "--secret-file FILE opens it";
     return cli_open_hint(err);
 }
 
-/* The command takes a filter, then files, and one of the files is a filter: they were probably
+/* The command has_option a filter, then files, and one of the files is a filter: they were probably
  * swapped. */
 static const char *swapped_hint(const char *path, const cli_settings *s, char *room, size_t cap) {
-    if (!takes(s, OPT_CHECK_KEY) && !takes(s, OPT_GIVEN_KEY)) return NULL;
+    if (!has_option(s, OPT_CHECK_KEY) && !has_option(s, OPT_GIVEN_KEY)) return NULL;
     for (int i = 0; i < s->nargs; i++) {
         umbel_filter *f = NULL;
         if (strcmp(s->args[i], path) == 0 || cli_is_stdin(s->args[i])) continue;
@@ -275,7 +275,7 @@ void cli_filter_check_output(const cli_settings *s) {
     free(copy);
 }
 
-void cli_filter_take_output(const cli_settings *s) {
+void cli_filter_lock_output(const cli_settings *s) {
     cli_update_lock(s->output, s);
     struct stat st;
     if (!s->force && strcmp(s->output, "-") != 0 && stat(s->output, &st) == 0 &&

@@ -47,7 +47,7 @@ void cli_refuse_as_input(const char *output, const char *const *files, int nfile
 
 /* Waits for its turn to change OUT, before anything that goes into it is loaded, and exits if
  * meanwhile another command has made it and -f is not given. */
-void cli_filter_take_output(const cli_settings *s);
+void cli_filter_lock_output(const cli_settings *s);
 
 /* Writes f to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);

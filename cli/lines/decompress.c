@@ -24,7 +24,7 @@ struct cli_stream {
     int fd;
     const char *name;
     packing packed_as;
-    uint64_t taken;
+    uint64_t consumed;
     bool ended;        /* the descriptor is at its end */
     bool between;      /* compressed: between two members, where the file may end */
     size_t have, used; /* of in[] */
@@ -72,7 +72,7 @@ static size_t read_some(cli_stream *s, uint8_t *to, size_t len) {
     while (n < 0 && errno == EINTR);
     if (n < 0) cli_die_sys(s->name, errno);
     if (n == 0) s->ended = true;
-    s->taken += (uint64_t)n;
+    s->consumed += (uint64_t)n;
     return (size_t)n;
 }
 
@@ -181,6 +181,6 @@ bool cli_stream_idle(const cli_stream *s) {
     return poll(&p, 1, 0) == 0;
 }
 
-uint64_t cli_stream_taken(const cli_stream *s) {
-    return s->taken;
+uint64_t cli_stream_consumed(const cli_stream *s) {
+    return s->consumed;
 }

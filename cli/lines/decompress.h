@@ -20,7 +20,7 @@ enum { CLI_MAGIC = 10 };
 bool cli_is_packed(const uint8_t *first, size_t len);
 
 /* Reads from fd, which the caller still owns; `name` is for messages; gzip is left to `gunzip`.
- * Exits if the bytes are bzip2, xz, lz4 or lzip, which would otherwise be taken for lines. */
+ * Exits if the bytes are bzip2, xz, lz4 or lzip, which would otherwise be consumed for lines. */
 cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip);
 void cli_stream_close(cli_stream *s);
 
@@ -34,6 +34,6 @@ size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len);
 bool cli_stream_idle(const cli_stream *s);
 
 /* Bytes read from the descriptor. */
-uint64_t cli_stream_taken(const cli_stream *s);
+uint64_t cli_stream_consumed(const cli_stream *s);
 
 #endif

@@ -299,9 +299,9 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
             if (!in->file) continue;
         }
         cli_file *f = in->file;
-        uint64_t before = f->stream ? cli_stream_taken(f->stream) : 0;
+        uint64_t before = f->stream ? cli_stream_consumed(f->stream) : 0;
         bool claimed = f->stream ? claim_stream(in, f, b) : claim_range(in, f, b);
-        if (f->stream) in->done += cli_stream_taken(f->stream) - before;
+        if (f->stream) in->done += cli_stream_consumed(f->stream) - before;
         b->name = f->name;
         b->begins = claimed && f->fresh ? f->name : NULL;
         if (b->begins && f->stream) refuse_filter(f->name, b->text, b->len);

@@ -11,8 +11,6 @@
 #include "base/error.h"
 #include "umbel_foreign.h"
 
-enum { ENUM_END = 64 };
-
 static const char *kind_at(int i) {
     return umbel_kind_name((umbel_kind)i);
 }
@@ -25,60 +23,39 @@ static const char *type_at(int i) {
     return umbel_type_name((umbel_type)i);
 }
 
-static char *join_names(const char *(*at)(int), const char *separator, char *out) {
+/* The names that an option of such a type takes: the library's, and one more with its value. */
+static const struct {
+    const char *what, *(*at)(int);
+    const char *more;
+    int more_value;
+} names[] = {[TYPE_KIND] = {"kind", kind_at, "smallest", UMBEL_KIND_TIGHT},
+             [TYPE_FORMAT] = {"format", format_at, NULL, 0},
+             [TYPE_TYPE] = {"type", type_at, NULL, 0}};
+enum { ENUM_END = 64 };
+
+static const char *name_at(cli_option_type type, int i) {
+    return i < ENUM_END ? names[type].at(i) : names[type].more;
+}
+
+char *cli_names(cli_option_type type, const char *separator, char *out) {
     size_t used = 0;
     *out = '\0';
-    for (int i = 0; i < ENUM_END; i++) {
-        const char *name = at(i);
+    for (int i = 0; i <= ENUM_END && used < CLI_NAMES; i++) {
+        const char *name = name_at(type, i);
         if (!name) continue;
-        int n = snprintf(out + used, CLI_NAMES - used, "%s%s", used ? separator : "", name);
-        if (n < 0 || (size_t)n >= CLI_NAMES - used) break;
-        used += (size_t)n;
+        used += (size_t)snprintf(out + used, CLI_NAMES - used, "%s%s", used ? separator : "", name);
     }
     return out;
 }
 
-char *cli_kind_names(const char *separator, char *out) {
-    join_names(kind_at, separator, out);
-    size_t used = strlen(out);
-    snprintf(out + used, CLI_NAMES - used, "%ssmallest", separator);
-    return out;
-}
-
-char *cli_format_names(const char *separator, char *out) {
-    return join_names(format_at, separator, out);
-}
-
-char *cli_type_names(const char *separator, char *out) {
-    return join_names(type_at, separator, out);
-}
-
-umbel_kind cli_kind_named(const char *shown, const char *name) {
-    umbel_kind kind = UMBEL_KIND_AUTO;
+int cli_value_named(cli_option_type type, const char *shown, const char *name) {
     char known[CLI_NAMES];
-    if (strcmp(name, "smallest") == 0) return UMBEL_KIND_TIGHT;
-    if (strcmp(name, "auto") != 0 && !umbel_kind_named(name, &kind)) {
-        cli_die(shown, cli_kind_names(", ", known), "unknown kind '%s'", name);
+    if (type == TYPE_KIND && strcmp(name, "auto") == 0) return UMBEL_KIND_AUTO;
+    for (int i = 0; i <= ENUM_END; i++) {
+        const char *one = name_at(type, i);
+        if (one && strcmp(one, name) == 0) return i < ENUM_END ? i : names[type].more_value;
     }
-    return kind;
-}
-
-umbel_format cli_format_named(const char *shown, const char *name) {
-    umbel_format format = UMBEL_FMT_ANY;
-    char known[CLI_NAMES];
-    if (!umbel_format_named(name, &format)) {
-        cli_die(shown, cli_format_names(", ", known), "unknown format '%s'", name);
-    }
-    return format;
-}
-
-umbel_type cli_type_named(const char *shown, const char *name) {
-    umbel_type type = UMBEL_TYPE_STRING;
-    char known[CLI_NAMES];
-    if (!umbel_type_named(name, &type)) {
-        cli_die(shown, cli_type_names(", ", known), "unknown type '%s'", name);
-    }
-    return type;
+    cli_die(shown, cli_names(type, ", ", known), "unknown %s '%s'", names[type].what, name);
 }
 
 static uint32_t variant_of(const cli_settings *s) {

@@ -9,23 +9,16 @@
 #include "umbel_foreign.h"
 #include "umbel_quantity.h"
 
-/* The value with this name; exits with the list of names if there is none.  `shown` is the option
- * as it was written. */
-umbel_kind cli_kind_named(const char *shown, const char *name);
-umbel_format cli_format_named(const char *shown, const char *name);
-umbel_type cli_type_named(const char *shown, const char *name);
+/* For options of TYPE_KIND, TYPE_FORMAT and TYPE_TYPE: the value with this name, and all names, which
+ * hints, pages and completions show; `out` has CLI_NAMES bytes.  `shown` is the option as it was
+ * written.  Exits if there is no such value. */
+enum { CLI_NAMES = 512 };
+int cli_value_named(cli_option_type type, const char *shown, const char *name);
+char *cli_names(cli_option_type type, const char *separator, char *out);
 cli_window cli_window_named(const char *shown, const char *text);
 
 #define CLI_SEE_PLAN "umbel plan shows what is possible"
 #define CLI_DEFAULT_FPR 0.01 /* without -p; uniq has its own */
-
-enum { CLI_NAMES = 512 };
-
-/* All names, for hints, pages and completions, smallest among the kinds; `out` has CLI_NAMES
- * bytes. */
-char *cli_kind_names(const char *separator, char *out);
-char *cli_format_names(const char *separator, char *out);
-char *cli_type_names(const char *separator, char *out);
 
 /* A filter as the options describe it, native or of another system. */
 typedef struct cli_filter_params {
@@ -50,13 +43,13 @@ static inline bool cli_is_foreign(const cli_filter_params *p) {
     return p->format != UMBEL_FMT_NATIVE;
 }
 
-/* The same as the library wants it.  What a file is decoded as is described like what is made. */
+/* As the library wants it.  What a file is decoded as is described like what is made. */
 umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);
 
 /* For a filter of another system whose plan has a rate_alike: the next number of keys whose plan
- * has none, as `; -n KEYS avoids it`; empty if there is none near.  `out` has CLI_AVOIDED bytes. */
+ * has none, as `; -n KEYS avoids it`; empty if none is near.  `out` has CLI_AVOIDED bytes. */
 enum { CLI_AVOIDED = UMBEL_QUANTITY + 32 };
 char *cli_alike_avoided(umbel_foreign foreign, char *out);
 

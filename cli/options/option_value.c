@@ -82,9 +82,15 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     case TYPE_LIST: put_text(field, value); break;
     case TYPE_PAIRS: put_pair(field, shown, value); break;
     case TYPE_RATE: *(double *)field = rate_of(shown, value); break;
-    case TYPE_KIND: *(umbel_kind *)field = cli_kind_named(shown, value); break;
-    case TYPE_FORMAT: *(umbel_format *)field = cli_format_named(shown, value); break;
-    case TYPE_TYPE: *(umbel_type *)field = cli_type_named(shown, value); break;
+    case TYPE_KIND:
+        *(umbel_kind *)field = (umbel_kind)cli_value_named(o->type, shown, value);
+        break;
+    case TYPE_FORMAT:
+        *(umbel_format *)field = (umbel_format)cli_value_named(o->type, shown, value);
+        break;
+    case TYPE_TYPE:
+        *(umbel_type *)field = (umbel_type)cli_value_named(o->type, shown, value);
+        break;
     case TYPE_BYTE: *(uint8_t *)field = byte_of(shown, value); break;
     case TYPE_WINDOW: *(cli_window *)field = cli_window_named(shown, value); break;
     case TYPE_COUNT32: *(uint32_t *)field = count32(o, shown, value); break;

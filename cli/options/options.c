@@ -164,15 +164,12 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
 void cli_settings_free(cli_settings *s) {
     free(s->args);
     for (size_t i = 0; i < s->meta.count; i += 2) free((char *)(uintptr_t)s->meta.at[i]);
-    free(s->also.at);
-    free(s->meta.at);
-    free(s->variants.at);
-    free(s->given_keys.at);
-    free(s->fields.at);
-    free(s->json_keys.at);
-    free(s->socketmap.at);
-    free(s->http.at);
-    free(s->never.at);
+    for (int id = 0; id < OPTION_COUNT; id++) {
+        if (cli_options[id].type != TYPE_LIST && cli_options[id].type != TYPE_PAIRS) continue;
+        cli_text_list *list = (void *)((char *)s + cli_options[id].field);
+        free(list->at);
+        list->at = NULL; /* two options may share a list */
+    }
 }
 
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {

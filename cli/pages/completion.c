@@ -10,9 +10,9 @@
 const char *cli_values_of(const cli_option *o, const char *separator, char *room) {
     if (!o->choices) return NULL;
     if (strcmp(o->choices, "FILE") == 0) return "";
-    if (strcmp(o->choices, "FORMAT") == 0) return cli_format_names(separator, room);
-    if (strcmp(o->choices, "TYPE") == 0) return cli_type_names(separator, room);
-    if (strcmp(o->choices, "KIND") == 0) return cli_kind_names(separator, room);
+    if (strcmp(o->choices, "FORMAT") == 0) return cli_names(TYPE_FORMAT, separator, room);
+    if (strcmp(o->choices, "TYPE") == 0) return cli_names(TYPE_TYPE, separator, room);
+    if (strcmp(o->choices, "KIND") == 0) return cli_names(TYPE_KIND, separator, room);
     return o->choices;
 }
 

@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 
-static bool take_port(const char *text, int *port) {
+static bool parse_port(const char *text, int *port) {
     char *end;
     if (*text < '0' || *text > '9') return false;
     long value = strtol(text, &end, 10);
@@ -18,7 +18,7 @@ static bool take_port(const char *text, int *port) {
     return true;
 }
 
-static bool take_host(const char *text, size_t len, cli_address *out) {
+static bool copy_host(const char *text, size_t len, cli_address *out) {
     if (len == 0 || len >= sizeof out->host) return false;
     memcpy(out->host, text, len);
     out->host[len] = '\0';
@@ -29,18 +29,18 @@ bool cli_parse_address(const char *text, cli_address *out) {
     cli_address a = {.port = 0};
     bool ok;
     if (*text == '/') {
-        ok = take_host(text, strlen(text), &a);
+        ok = copy_host(text, strlen(text), &a);
     } else if (*text == '[') {
         const char *end = strchr(text, ']');
         a.port = CLI_REDIS_PORT;
-        ok = end && take_host(text + 1, (size_t)(end - text) - 1, &a) &&
-             (end[1] == '\0' || (end[1] == ':' && take_port(end + 2, &a.port)));
+        ok = end && copy_host(text + 1, (size_t)(end - text) - 1, &a) &&
+             (end[1] == '\0' || (end[1] == ':' && parse_port(end + 2, &a.port)));
     } else {
         /* The last colon: nodes of a cluster write IPv6 addresses without brackets. */
         const char *colon = strrchr(text, ':');
         a.port = CLI_REDIS_PORT;
-        ok = take_host(text, colon ? (size_t)(colon - text) : strlen(text), &a) &&
-             (!colon || take_port(colon + 1, &a.port));
+        ok = copy_host(text, colon ? (size_t)(colon - text) : strlen(text), &a) &&
+             (!colon || parse_port(colon + 1, &a.port));
     }
     if (ok) *out = a;
     return ok;
@@ -79,7 +79,7 @@ static const char bad_escape[] = "a % is not followed by two hexadecimal digits"
 
 /* USER:PASSWORD, USER or :PASSWORD.  The password is blanked where it came from, which may be an
  * argument that ps shows. */
-static const char *take_login(char *text, size_t len, cli_login *out) {
+static const char *parse_login(char *text, size_t len, cli_login *out) {
     char *colon = memchr(text, ':', len);
     size_t user = colon ? (size_t)(colon - text) : len;
     if (user && !(out->user = percent_decoded(text, user))) return bad_escape;
@@ -92,7 +92,7 @@ static const char *take_login(char *text, size_t len, cli_login *out) {
     return password || none ? NULL : bad_escape;
 }
 
-static const char *take_database(const char *path, cli_login *out) {
+static const char *parse_database(const char *path, cli_login *out) {
     uint64_t n = 0;
     if (!*path) return NULL;
     out->database_given = true;
@@ -109,14 +109,14 @@ static const char unclear[] =
     "host and port cannot be told (in a password, @ / ? # % are %40 %2F %3F %23 %25)";
 
 /* HOST, HOST:PORT or [HOST]:PORT of `len` bytes. */
-static const char *take_authority(const char *text, size_t len, cli_address *out) {
+static const char *parse_authority(const char *text, size_t len, cli_address *out) {
     char *copy = cli_strndup(len ? text : "localhost", len ? len : strlen("localhost"));
     bool ok = *copy != '/' && cli_parse_address(copy, out);
     free(copy);
     return ok ? NULL : unclear;
 }
 
-static const char *take_url(char *text, cli_server *out) {
+static const char *parse_url(char *text, cli_server *out) {
     size_t len = strcspn(text, "/?#");
     char *rest = text + len, *at = NULL;
     for (char *p = text; p < rest; p++) {
@@ -126,15 +126,15 @@ static const char *take_url(char *text, cli_server *out) {
         memset(text, '*', strlen(text));
         return unclear;
     }
-    const char *wrong = at ? take_login(text, (size_t)(at - text), &out->login) : NULL;
+    const char *wrong = at ? parse_login(text, (size_t)(at - text), &out->login) : NULL;
     char *host = at ? at + 1 : text;
-    if (!wrong) wrong = take_authority(host, (size_t)(rest - host), &out->at);
+    if (!wrong) wrong = parse_authority(host, (size_t)(rest - host), &out->at);
     if (wrong) return wrong;
     if (rest[strcspn(rest, "?#")]) return "nothing after ? or # is understood";
-    return take_database(*rest ? rest + 1 : rest, &out->login);
+    return parse_database(*rest ? rest + 1 : rest, &out->login);
 }
 
-static bool take_scheme(char **text, const char *scheme) {
+static bool skip_scheme(char **text, const char *scheme) {
     size_t len = strlen(scheme);
     if (strncmp(*text, scheme, len) != 0) return false;
     *text += len;
@@ -143,10 +143,10 @@ static bool take_scheme(char **text, const char *scheme) {
 
 const char *cli_parse_server(char *text, cli_server *out) {
     *out = (cli_server){.tls = false};
-    if (take_scheme(&text, "redis://")) return take_url(text, out);
-    if (take_scheme(&text, "rediss://")) {
+    if (skip_scheme(&text, "redis://")) return parse_url(text, out);
+    if (skip_scheme(&text, "rediss://")) {
         out->tls = true;
-        return take_url(text, out);
+        return parse_url(text, out);
     }
     if (strstr(text, "://")) return "is not a redis:// or rediss:// URL";
     if (*text != '/' && strchr(text, '/'))
@@ -156,7 +156,7 @@ const char *cli_parse_server(char *text, cli_server *out) {
 
 bool cli_is_url(const char *text) {
     char *p = (char *)(uintptr_t)text;
-    return take_scheme(&p, "redis://") || take_scheme(&p, "rediss://");
+    return skip_scheme(&p, "redis://") || skip_scheme(&p, "rediss://");
 }
 
 void cli_login_free(cli_login *login) {

@@ -36,7 +36,7 @@ static void need_file(const char *path) {
     fclose(file);
 }
 
-static void take_files(SSL_CTX *context, const cli_tls_options *o) {
+static void load_files(SSL_CTX *context, const cli_tls_options *o) {
     if (o->cacert) {
         need_file(o->cacert);
         if (SSL_CTX_load_verify_locations(context, o->cacert, NULL) != 1) {
@@ -105,7 +105,7 @@ cli_tls *cli_tls_open(int fd, const char *host, const cli_tls_options *options, 
     if (!t->context) cli_die(NULL, NULL, "TLS: %s", reason());
     SSL_CTX_set_min_proto_version(t->context, TLS1_2_VERSION);
     SSL_CTX_set_verify(t->context, SSL_VERIFY_PEER, NULL);
-    take_files(t->context, options);
+    load_files(t->context, options);
     t->ssl = SSL_new(t->context);
     const char *name = options->name ? options->name : host;
     if (!t->ssl || SSL_set_fd(t->ssl, fd) != 1 || !expect_name(t->ssl, name)) {

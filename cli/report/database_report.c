@@ -80,7 +80,7 @@ static double per_key(uint64_t bytes, uint64_t keys) {
     return keys ? 8 * (double)bytes / (double)keys : 0;
 }
 
-void cli_database_take(cli_database *d, const char *path, const cli_places *p, cli_report *r) {
+void cli_database_add(cli_database *d, const char *path, const cli_places *p, cli_report *r) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     d->files++;
     d->filters += p->filters;

@@ -31,7 +31,7 @@ typedef struct cli_database {
 cli_database cli_database_begin(bool silent);
 
 /* One file's filters, or its answer to --check. */
-void cli_database_take(cli_database *d, const char *path, const cli_places *p, cli_report *r);
+void cli_database_add(cli_database *d, const char *path, const cli_places *p, cli_report *r);
 void cli_database_answer(cli_database *d, const char *path, bool may, cli_report *r);
 void cli_database_end(cli_database *d, bool check, cli_report *r);
 

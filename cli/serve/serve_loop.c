@@ -216,7 +216,7 @@ static void read_squid(loop *l) {
 
 /* ---- the loop ----------------------------------------------------------------------------- */
 
-static void take_signals(loop *l, int fd) {
+static void handle_signals(loop *l, int fd) {
     struct signalfd_siginfo info;
     while (read(fd, &info, sizeof info) == (ssize_t)sizeof info) {
         if (info.ssi_signo == SIGHUP) {
@@ -262,7 +262,7 @@ static unsigned raise_descriptors(const serve_options *o) {
 
 static void happen(loop *l, source *s) {
     switch (s->kind) {
-    case SIGNALS: take_signals(l, s->fd); break;
+    case SIGNALS: handle_signals(l, s->fd); break;
     case SQUID: read_squid(l); break;
     case HTTP: break; /* runs in every round: it has limits of time, too */
     case DOOR: greet(l, s->fd); break;

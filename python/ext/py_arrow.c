@@ -200,10 +200,10 @@ static int append(const arrow_schema *schema, arrow_array *array, int type, umbe
     return 1;
 }
 
-static int take_array(PyObject *pair, int type, umbelpy_rows **parts, size_t *n) {
+static int read_array(PyObject *pair, int type, umbelpy_rows **parts, size_t *n) {
     size_t before = 0;
     if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) {
-        PyErr_SetString(PyExc_TypeError, "__arrow_c_array__ gave something else than two capsules");
+        PyErr_SetString(PyExc_TypeError, "__arrow_c_array__ did not return two capsules");
         return -1;
     }
     arrow_schema *schema = PyCapsule_GetPointer(PyTuple_GetItem(pair, 0), "arrow_schema");
@@ -217,33 +217,33 @@ static int take_array(PyObject *pair, int type, umbelpy_rows **parts, size_t *n)
 static int stream_error(arrow_stream *stream) {
     const char *what = stream->get_last_error(stream);
     PyErr_Format(PyExc_RuntimeError, "the Arrow stream failed: %s",
-                 what ? what : "it says not why");
+                 what ? what : "it gives no reason");
     return -1;
 }
 
-static int take_stream(PyObject *capsule, int type, umbelpy_rows **parts, size_t *n) {
+static int read_stream(PyObject *capsule, int type, umbelpy_rows **parts, size_t *n) {
     arrow_stream *stream = PyCapsule_GetPointer(capsule, "arrow_array_stream");
     arrow_schema schema = {0};
     size_t before = 0;
     if (!stream) return -1;
     if (!stream->release) return refuse("", "was released before");
     if (stream->get_schema(stream, &schema)) return stream_error(stream);
-    int taken = 1;
-    while (taken > 0) {
+    int result = 1;
+    while (result > 0) {
         arrow_array array = {0};
         if (stream->get_next(stream, &array)) {
-            taken = stream_error(stream);
+            result = stream_error(stream);
         } else if (!array.release) {
             break;
         } else {
-            taken = append(&schema, &array, type, parts, n, &before);
+            result = append(&schema, &array, type, parts, n, &before);
         }
     }
     PyObject *kind, *value, *trace;
     PyErr_Fetch(&kind, &value, &trace);
     if (schema.release) schema.release(&schema);
     PyErr_Restore(kind, value, trace);
-    return taken;
+    return result;
 }
 
 int umbelpy_arrow_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_rows **parts,
@@ -254,7 +254,7 @@ int umbelpy_arrow_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_r
     PyObject *given =
         PyObject_CallMethod(keys, is_array ? "__arrow_c_array__" : "__arrow_c_stream__", NULL);
     if (!given) return -1;
-    int taken = is_array ? take_array(given, type, parts, n) : take_stream(given, type, parts, n);
+    int result = is_array ? read_array(given, type, parts, n) : read_stream(given, type, parts, n);
     Py_DECREF(given);
-    return taken;
+    return result;
 }

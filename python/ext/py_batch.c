@@ -221,7 +221,7 @@ static bool gather_rare(umbelpy_state *state, umbelpy_batch *batch, PyObject *it
 }
 
 /* From here on Python code may run. */
-static void take_references(umbelpy_batch *batch) {
+static void hold_references(umbelpy_batch *batch) {
     for (size_t i = 0; i < batch->used && batch->borrowed; i++) Py_INCREF(batch->held[i]);
     batch->borrowed = false;
 }
@@ -290,7 +290,7 @@ static bool gather_from_sequence(umbelpy_state *state, umbelpy_batch *batch, siz
     size_t n = batch->n - at < batch->cap ? batch->n - at : batch->cap;
     batch->borrowed = !batch->bulk;
     if (batch->type <= UMBEL_TYPE_STRING && !gather_ahead(batch, at, n)) return false;
-    if (batch->used < n) take_references(batch);
+    if (batch->used < n) hold_references(batch);
     while (batch->used < n) {
         PyObject *item = item_at(batch, at + batch->used);
         if (!item || !gather(state, batch, item)) return false;

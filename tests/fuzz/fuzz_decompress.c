@@ -126,8 +126,8 @@ static void unpack_in_pieces(const uint8_t *bytes, size_t len, const uint8_t cho
     reading = out;
     struct cli_stream *stream = cli_stream_open(fd, "fuzz", gunzip);
     read_all(stream, out, step);
-    insist(cli_stream_taken(stream) <= len, "no more is taken than there is");
-    if (out->verdict == WHOLE) insist(cli_stream_taken(stream) == len, "nothing is left over");
+    insist(cli_stream_consumed(stream) <= len, "no more is taken than there is");
+    if (out->verdict == WHOLE) insist(cli_stream_consumed(stream) == len, "nothing is left over");
     cli_stream_close(stream);
     close(fd);
 }
