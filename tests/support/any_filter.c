@@ -26,10 +26,14 @@ umbel_err build_from(const umbel_params *params, const umbel_opts *opts, const u
     return e;
 }
 
-uint64_t keys_added(const umbel_filter *f) {
+umbel_info described(const umbel_filter *f) {
     umbel_info info;
     umbel_describe(f, &info);
-    return info.keys_added;
+    return info;
+}
+
+uint64_t keys_added(const umbel_filter *f) {
+    return described(f).keys_added;
 }
 
 umbel_measurement measured(const umbel_filter *f) {

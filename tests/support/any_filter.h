@@ -27,6 +27,7 @@ umbel_err build_from(const umbel_params *params, const umbel_opts *opts, const u
                      size_t n, umbel_filter **out, umbel_diag *diag);
 
 uint64_t keys_added(const umbel_filter *f);
+umbel_info described(const umbel_filter *f);
 umbel_measurement measured(const umbel_filter *f);
 
 /* "field: what", or what alone; "" when nothing is wrong.  It lives until the next call. */

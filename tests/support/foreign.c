@@ -49,6 +49,11 @@ void foreign_memory_start(foreign_memory *m, size_t max, size_t failing) {
 
 /* ---- Filters ---- */
 
+umbel_foreign foreign_as(umbel_format format, umbel_foreign params) {
+    params.format = format;
+    return params;
+}
+
 umbel_filter *foreign_create(umbel_foreign params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
@@ -65,14 +70,8 @@ bool foreign_contains(const umbel_filter *f, const char *text) {
     return umbel_contains(f, text, strlen(text));
 }
 
-static umbel_format format_of(const umbel_filter *f) {
-    umbel_info info;
-    umbel_describe(f, &info);
-    return info.format;
-}
-
 uint8_t *foreign_bytes(const umbel_filter *f, size_t *len) {
-    umbel_format format = format_of(f);
+    umbel_format format = described(f).format;
     *len = (size_t)umbel_encoded_size(f, format);
     uint8_t *bytes = malloc(*len + 1);
     assert_non_null(bytes);
@@ -149,10 +148,29 @@ void foreign_same_again(const umbel_foreign *like, const uint8_t *bytes, size_t 
     free(input);
 }
 
+void foreign_is(const umbel_foreign *like, const umbel_filter *f, const uint8_t *bytes,
+                size_t len) {
+    umbel_filter *again = foreign_decode(like, bytes, len);
+    writes(f, bytes, len);
+    assert_true(umbel_equal(f, again));
+    umbel_free(again);
+    foreign_same_again(like, bytes, len);
+}
+
 /* ---- Refusals ---- */
+
+static void says(const umbel_diag *diag, const char *what) {
+    const char *said = sentence(diag);
+    if (!strstr(said, what)) fail_msg("\"%s\" does not say \"%s\"", said, what);
+}
 
 void foreign_refused(const umbel_foreign *like, const uint8_t *bytes, size_t len, umbel_err want,
                      uint64_t offset) {
+    foreign_refused_saying(like, bytes, len, want, offset, "");
+}
+
+void foreign_refused_saying(const umbel_foreign *like, const uint8_t *bytes, size_t len,
+                            umbel_err want, uint64_t offset, const char *what) {
     uint8_t *input = exact(bytes, len);
     foreign_memory m;
     foreign_memory_start(&m, 2 * len + 4096, 0);
@@ -165,6 +183,7 @@ void foreign_refused(const umbel_foreign *like, const uint8_t *bytes, size_t len
     }
     assert_null(f);
     assert_non_null(diag.what);
+    says(&diag, what);
     assert_int_equal(m.blocks, 0);
     assert_int_equal(umbel_verify(input, len, like, NULL), want);
     free(input);
@@ -183,8 +202,27 @@ void foreign_not_made(umbel_foreign params, const char *what) {
     umbel_diag diag = {0};
     assert_int_equal(umbel_create_foreign(&params, NULL, &f, &diag), UMBEL_EINVAL);
     assert_null(f);
-    const char *said = sentence(&diag);
-    if (!strstr(said, what)) fail_msg("\"%s\" does not say \"%s\"", said, what);
+    says(&diag, what);
+}
+
+void foreign_needs_every_byte(const umbel_foreign *like, const uint8_t *bytes, size_t len) {
+    uint8_t *longer = calloc(1, len + 1);
+    assert_non_null(longer);
+    memcpy(longer, bytes, len);
+    for (size_t cut = 0; cut <= len + 1; cut++) {
+        if (cut == len) continue;
+        uint8_t *input = exact(longer, cut);
+        umbel_filter *f = NULL;
+        umbel_diag diag = {.offset = UINT64_MAX};
+        umbel_err e = umbel_decode(input, cut, like, NULL, &f, &diag);
+        if (e != UMBEL_ECORRUPT) fail_msg("%zu of %zu bytes gave error %d", cut, len, (int)e);
+        assert_null(f);
+        assert_true(diag.offset <= cut);
+        assert_non_null(diag.what);
+        assert_int_equal(umbel_verify(input, cut, like, NULL), e);
+        free(input);
+    }
+    free(longer);
 }
 
 /* ---- Batches ---- */

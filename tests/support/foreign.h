@@ -20,6 +20,9 @@ typedef struct foreign_memory {
 
 void foreign_memory_start(foreign_memory *m, size_t max, size_t failing);
 
+/* These parameters for that format. */
+umbel_foreign foreign_as(umbel_format format, umbel_foreign params);
+
 umbel_filter *foreign_create(umbel_foreign params);
 void foreign_add(umbel_filter *f, const char *text);
 bool foreign_contains(const umbel_filter *f, const char *text);
@@ -34,10 +37,21 @@ umbel_filter *foreign_decode(const umbel_foreign *like, const uint8_t *bytes, si
  * decoding takes memory in proportion, gives it back, and survives each allocation failing. */
 void foreign_same_again(const umbel_foreign *like, const uint8_t *bytes, size_t len);
 
+/* The filter is encoded to these bytes, which foreign_same_again accepts and which decode to an
+ * equal filter. */
+void foreign_is(const umbel_foreign *like, const umbel_filter *f, const uint8_t *bytes, size_t len);
+
 /* Decoding and verifying fail like this, at that offset, take no more than 4096 bytes beyond twice
  * the input, and leave *out alone. */
 void foreign_refused(const umbel_foreign *like, const uint8_t *bytes, size_t len, umbel_err want,
                      uint64_t offset);
+
+/* The same, with a message that contains `what`. */
+void foreign_refused_saying(const umbel_foreign *like, const uint8_t *bytes, size_t len,
+                            umbel_err want, uint64_t offset, const char *what);
+
+/* Every prefix of these bytes is refused as damaged, and so are they with one more byte. */
+void foreign_needs_every_byte(const umbel_foreign *like, const uint8_t *bytes, size_t len);
 
 /* The same with `width` bytes at `at` replaced by the little-endian value. */
 void foreign_refused_with(const umbel_foreign *like, const uint8_t *bytes, size_t len, size_t at,

@@ -2,23 +2,18 @@
  *
  * Parquet's filters: DuckDB's bytes, headers in every order, and what is refused
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
-#include "codec_check.h"
+#include "cases.h"
+#include "foreign.h"
 #include "format/parquet/parquet.h"
 #include "golden.h"
 #include "umbel_foreign.h"
 
-static const umbeli_codec *const parquet = &umbeli_codec_parquet;
+static const umbel_foreign parquet = {.format = UMBEL_FMT_PARQUET};
 
 static void add_value(umbel_filter *f, const char *type_name, unsigned i) {
     uint8_t key[64];
@@ -33,8 +28,8 @@ static void add_value(umbel_filter *f, const char *type_name, unsigned i) {
         snprintf(text, sizeof text, type == UMBEL_TYPE_STRING ? "val%u" : "%u", i);
     }
     assert_int_equal(umbel_typed_key(type, text, strlen(text), key, sizeof key, &len, NULL), 0);
-    filter_add(f, key, len);
-    assert_true(filter_contains(f, key, len));
+    assert_ok(umbel_add(f, key, len, NULL, NULL));
+    assert_true(umbel_contains(f, key, len));
 }
 
 /* Header and bits of a row. */
@@ -60,12 +55,13 @@ static void filters_are_duckdbs(void **state) {
         size_t len, offset = strtoull(t.column[1], NULL, 10);
         uint8_t *bytes = whole_filter(&t, &len);
         unsigned values = (unsigned)strtoul(t.column[5], NULL, 10);
-        umbel_filter *f = codec_create(parquet, &(umbel_foreign){.capacity = values, .fpr = 0.01});
+        umbel_filter *f = foreign_create(
+            (umbel_foreign){.format = UMBEL_FMT_PARQUET, .capacity = values, .fpr = 0.01});
         for (unsigned i = 0; i < values; i++) add_value(f, t.column[4], i);
-        codec_is(parquet, NULL, f, bytes, len);
-        codec_needs_every_byte(parquet, NULL, bytes, len);
-        assert_true(parquet->recognise(bytes, len));
-        assert_false(parquet->recognise(bytes, len - 1));
+        foreign_is(&parquet, f, bytes, len);
+        foreign_needs_every_byte(&parquet, bytes, len);
+        assert_ok(umbel_verify(bytes, len, NULL, NULL)); /* recognised */
+        assert_int_equal(umbel_verify(bytes, len - 1, NULL, NULL), UMBEL_EUNKNOWN);
 
         /* exactly as stored in the file */
         assert_int_equal(len, strtoull(t.column[2], NULL, 10));
@@ -87,21 +83,21 @@ static void filters_are_duckdbs(void **state) {
 
 static void views_lie_on_the_bytes(void **state) {
     (void)state;
-    umbeli_settings memory = {.threads = 1};
     golden_table t = golden_table_open("parquet/filters.tsv");
     assert_true(golden_table_next(&t));
     size_t len;
     uint8_t *bytes = whole_filter(&t, &len);
     umbel_filter *view = NULL;
-    assert_int_equal(parquet->decode(bytes, len, UMBELI_BORROW, &memory, &view, NULL), UMBEL_OK);
-    assert_true(view->frozen);
-    assert_ptr_equal(view->data, bytes + 16);
+    assert_ok(umbel_view(bytes, len, &parquet, NULL, &view, NULL));
+    assert_true(described(view).frozen);
     for (int i = 0; i < 100; i++) {
         char key[16];
         snprintf(key, sizeof key, "val%d", i);
-        assert_true(filter_contains(view, key, strlen(key)));
+        assert_true(umbel_contains(view, key, strlen(key)));
     }
-    assert_false(filter_contains(view, "absent", 6));
+    assert_false(umbel_contains(view, "absent", 6));
+    memset(bytes + 16, 0xff, len - 16);
+    assert_true(umbel_contains(view, "absent", 6));
     umbel_free(view);
     free(bytes);
     golden_table_close(&t);
@@ -133,14 +129,13 @@ static void headers_of_other_writers(void **state) {
         size_t len;
         uint8_t *bytes = with_bits(headers[i], 32, &len);
         bytes[len - 1] = 0x80;
-        umbel_filter *f = codec_decode(parquet, NULL, bytes, len);
-        assert_int_equal(f->shape.bits, 256);
-        assert_int_equal(f->data[31], 0x80);
-        codec_needs_every_byte(parquet, NULL, bytes, len);
-        assert_int_equal(parquet->recognise(bytes, len), i == 0);
+        umbel_filter *f = foreign_decode(&parquet, bytes, len);
+        assert_int_equal(described(f).bits, 256);
+        foreign_needs_every_byte(&parquet, bytes, len);
+        assert_int_equal(umbel_verify(bytes, len, NULL, NULL), i ? UMBEL_EUNKNOWN : UMBEL_OK);
         /* encoded again, it has the usual header */
         size_t again_len;
-        uint8_t *again = codec_encode(parquet, f, &again_len);
+        uint8_t *again = foreign_bytes(f, &again_len);
         assert_int_equal(again_len, 15 + 32);
         assert_int_equal(again[again_len - 1], 0x80);
         free(again);
@@ -181,10 +176,10 @@ static void refused_headers(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         size_t len;
         uint8_t *bytes = with_bits(cases[i].header, 32, &len);
-        codec_decode_fails(parquet, NULL, bytes, len, cases[i].err, cases[i].offset, cases[i].what);
+        foreign_refused_saying(&parquet, bytes, len, cases[i].err, cases[i].offset, cases[i].what);
         free(bytes);
     }
-    codec_decode_fails(parquet, NULL, NULL, 0, UMBEL_ECORRUPT, 0, "cut off");
+    foreign_refused_saying(&parquet, NULL, 0, UMBEL_ECORRUPT, 0, "cut off");
 }
 
 static void nesting_bomb(void **state) {
@@ -195,10 +190,17 @@ static void nesting_bomb(void **state) {
     memset(bytes + 3, 0x1c, 1000000 - 1);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    assert_int_equal(codec_try(parquet, NULL, bytes, len, &f, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_decode(bytes, len, &parquet, NULL, &f, &diag), UMBEL_ECORRUPT);
     assert_non_null(strstr(sentence(&diag), "too deeply"));
     assert_true(diag.offset < 100);
     free(bytes);
+}
+
+/* 0: refused. */
+static uint64_t planned_bytes(uint64_t keys, double fpr) {
+    umbel_foreign asked = {.format = UMBEL_FMT_PARQUET, .capacity = keys, .fpr = fpr};
+    umbel_plan plan;
+    return umbel_plan_foreign(&asked, &plan, NULL) ? 0 : plan.bytes;
 }
 
 static void sizes(void **state) {
@@ -219,16 +221,17 @@ static void sizes(void **state) {
         {{.capacity = 1000000, .fpr = 0.01}, 2097152},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        umbel_filter *f = codec_create(parquet, &cases[i].params);
-        assert_int_equal(f->data_len, cases[i].bytes);
-        if (cases[i].params.fpr > 0) assert_true(f->shape.fpr >= cases[i].params.fpr);
-        if (cases[i].params.capacity || cases[i].params.fpr > 0) assert_true(f->shape.capacity > 0);
+        umbel_filter *f = foreign_create(foreign_as(UMBEL_FMT_PARQUET, cases[i].params));
+        assert_int_equal(described(f).bytes, cases[i].bytes);
+        if (cases[i].params.fpr > 0) assert_true(described(f).fpr >= cases[i].params.fpr);
+        if (cases[i].params.capacity || cases[i].params.fpr > 0)
+            assert_true(described(f).capacity > 0);
         umbel_free(f);
     }
-    assert_int_equal(umbeli_parquet_bytes(800000000, 0.01), 1 << 30);
-    assert_int_equal(umbeli_parquet_bytes(887250000, 0.01), 1 << 30); /* needs just over 2^30 */
-    assert_int_equal(umbeli_parquet_bytes(887250001, 0.01), 0);
-    assert_int_equal(umbeli_parquet_bytes(900000000, 0.01), 0);
+    assert_int_equal(planned_bytes(800000000, 0.01), 1 << 30);
+    assert_int_equal(planned_bytes(887250000, 0.01), 1 << 30); /* needs just over 2^30 */
+    assert_int_equal(planned_bytes(887250001, 0.01), 0);
+    assert_int_equal(planned_bytes(900000000, 0.01), 0);
 }
 
 static void the_promise_is_kept(void **state) {
@@ -236,9 +239,10 @@ static void the_promise_is_kept(void **state) {
     /* Just below the next power of two the writers' formula is too optimistic, and the plan says
      * so. */
     uint64_t keys = 1000;
-    while (umbeli_parquet_bytes(keys + 1, 0.001) == umbeli_parquet_bytes(keys, 0.001)) keys++;
-    umbel_filter *f = codec_create(parquet, &(umbel_foreign){.capacity = keys, .fpr = 0.001});
-    assert_true(f->shape.fpr > 0.001);
+    while (planned_bytes(keys + 1, 0.001) == planned_bytes(keys, 0.001)) keys++;
+    umbel_filter *f = foreign_create(
+        (umbel_foreign){.format = UMBEL_FMT_PARQUET, .capacity = keys, .fpr = 0.001});
+    assert_true(described(f).fpr > 0.001);
     umbel_free(f);
     umbel_plan plan;
     umbel_foreign asked = {.format = UMBEL_FMT_PARQUET, .capacity = keys, .fpr = 0.001};
@@ -268,7 +272,7 @@ static void refused_parameters(void **state) {
         {{.capacity = 10, .variant = 1}, "variant"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        codec_create_fails(parquet, &cases[i].params, UMBEL_EINVAL, cases[i].what);
+        foreign_not_made(foreign_as(UMBEL_FMT_PARQUET, cases[i].params), cases[i].what);
     }
 }
 

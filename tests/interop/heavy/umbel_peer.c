@@ -159,6 +159,15 @@ static void tokens(char **word) {
     answer(f, &umbeli_codec_clickhouse, &p, word[6]);
 }
 
+/* Adds the hash 0 as that of the number 0. */
+static void add_hash_0(umbel_filter *f, umbel_foreign p) {
+    p.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
+    umbel_filter *zero = make(&umbeli_codec_clickhouse, &p);
+    if (umbel_add(zero, "\0", 1, NULL, NULL)) give_up("umbel_add");
+    umbeli_bits_or(f->data, zero->data, f->data_len);
+    umbel_free(zero);
+}
+
 static void index_granule(char **word) {
     bool numbers = strcmp(word[2], "numbers") == 0;
     list values = read_list(word[4]);
@@ -171,7 +180,7 @@ static void index_granule(char **word) {
     for (size_t i = 0; i < values.n; i++) {
         const umbel_key *k = &values.keys[i];
         if (!k->data) {
-            umbeli_clickhouse_add_hash(f, 0);
+            add_hash_0(f, p);
         } else if (umbel_add(f, k->data, k->len, NULL, NULL)) {
             give_up("umbel_add");
         }
