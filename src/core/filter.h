@@ -253,7 +253,6 @@ void umbeli_meta_remove(umbel_filter *f, const char *name);
 /* The canonical text of a recipe, or one that is unknown here. */
 umbel_err umbeli_recipe_set(umbel_filter *f, const char *text, umbel_diag *diag);
 umbel_err umbeli_meta_copy(umbel_filter *into, const umbel_filter *from);
-uint64_t umbeli_meta_bytes(const umbel_filter *f); /* names and values together */
 
 /* How many of the filter's first entries can follow these without exceeding the limits. */
 size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *before, size_t count);

@@ -29,10 +29,6 @@ static uint64_t bytes_of(const umbeli_meta_entry *entries, size_t count) {
     return sum;
 }
 
-uint64_t umbeli_meta_bytes(const umbel_filter *f) {
-    return bytes_of(f->meta, f->meta_count);
-}
-
 size_t umbeli_meta_fitting(const umbel_filter *f, const umbeli_meta_entry *before, size_t count) {
     uint64_t bytes = bytes_of(before, count);
     size_t i = 0;
@@ -65,7 +61,7 @@ umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, co
         return umbeli_fail(diag, UMBEL_EINVAL, "a metadata value holds a NUL byte");
     }
     umbeli_meta_entry *old = find(f, name, name_len);
-    uint64_t others = umbeli_meta_bytes(f) - (old ? entry_bytes(old) : 0);
+    uint64_t others = bytes_of(f->meta, f->meta_count) - (old ? entry_bytes(old) : 0);
     if (value_len > ALL_MAX_BYTES || others + name_len + value_len > ALL_MAX_BYTES) {
         return umbeli_fail(diag, UMBEL_EINVAL, "metadata would exceed 512 KiB");
     }

@@ -54,15 +54,6 @@ uint64_t umbeli_clickhouse_number(const void *value, size_t len) {
                          umbeli_load_le64(words + 16));
 }
 
-bool umbeli_clickhouse_add_hash(umbel_filter *f, uint64_t hash) {
-    uint64_t pos[MAX_HASHES];
-    bool changed = false;
-    positions_of(umbeli_classic_of(f), hash, pos);
-    for (uint32_t i = 0; i < f->shape.hashes; i++) changed |= umbeli_bit_set(f->data, pos[i]);
-    if (changed) umbeli_count_added(f, 1);
-    return changed;
-}
-
 /* String and FixedString columns: keys are hashed as they are. */
 static const umbeli_scheme scheme_strings = {
     .id = SCHEME_STRINGS,

@@ -19,11 +19,9 @@ typedef struct umbeli_clickhouse_best {
 /* calculationBestPractices, in its current or its pre-2024 form; fpr in [0,1]. */
 umbeli_clickhouse_best umbeli_clickhouse_best_of(double fpr, bool pre2024);
 
-/* The hash of a value of a numeric type. */
+/* The hash of a value of a numeric type; 0, which ClickHouse also adds for empty arrays, has the
+ * hash 0. */
 uint64_t umbeli_clickhouse_number(const void *value, size_t len);
-
-/* Adds a value by its hash; a granule of empty arrays holds the hash 0 and nothing else. */
-bool umbeli_clickhouse_add_hash(umbel_filter *f, uint64_t hash);
 
 /* The head of a granule: total_rows, and the bytes of each indexed column after it. */
 typedef struct umbeli_clickhouse_granule {

@@ -47,7 +47,9 @@ static const umbeli_blocked_scheme scheme = {
 
 /* ---- Create ---- */
 
-uint64_t umbeli_parquet_bytes(uint64_t keys, double fpr) {
+/* The size that DuckDB gives a filter for this many keys, a power of two from 32; 0: more than a
+ * header can hold. */
+static uint64_t bytes_for(uint64_t keys, double fpr) {
     double wanted = -(double)keys / log1p(-pow(fpr, 1.0 / 8));
     if (!(wanted < 0x1p30 + 1)) return 0; /* the next power of two is 2^31 */
     uint64_t bytes = UMBELI_BLOCK_BYTES;
@@ -69,7 +71,7 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
     uint64_t bytes = p.bytes;
     if (p.capacity && (p.fpr != 0 || !p.bytes)) {
         if (p.fpr == 0) p.fpr = default_fpr;
-        bytes = umbeli_parquet_bytes(p.capacity, p.fpr);
+        bytes = bytes_for(p.capacity, p.fpr);
         if (!bytes) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, fpr: 2^31 bytes or more");
         if (p.bytes && bytes > p.bytes) {
             return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys and this fpr");

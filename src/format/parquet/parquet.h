@@ -12,8 +12,4 @@
 umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header_len,
                                 uint32_t *num_bytes, umbel_diag *diag);
 
-/* The size that DuckDB gives a filter for this many keys, a power of two from 32; 0: more than a
- * header can hold. */
-uint64_t umbeli_parquet_bytes(uint64_t keys, double fpr);
-
 #endif

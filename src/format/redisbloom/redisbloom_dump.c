@@ -195,14 +195,6 @@ void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w) {
     put_links(&h, umbeli_chain_of(f)->layers, w);
 }
 
-umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_settings *settings, umbel_filter **out,
-                                        umbel_diag *diag) {
-    umbeli_redisbloom_head h;
-    umbel_err e = umbeli_redisbloom_read_header(bytes, len, &h, diag);
-    return e ? e : umbeli_redisbloom_from_header(bytes, len, &h, NULL, settings, out, diag);
-}
-
 /* ---- Chunks ---- */
 
 /* The payload from `offset` as far as a chunk may extend: to the end of the layer where dumps show

@@ -21,8 +21,9 @@ typedef struct umbeli_redisbloom_head {
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
                                         umbel_diag *diag);
 
-/* The chain of a header that umbeli_redisbloom_read_header accepted; borrow as in
- * umbeli_redisbloom_new. */
+/* LOADCHUNK with iterator 1: the chain of a header that umbeli_redisbloom_read_header accepted, with
+ * its counts and, unless `borrow` has them, all bits 0.  The bits are as large as the header says,
+ * so settings->max_bytes must limit them. */
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
                                         const umbeli_settings *settings, umbel_filter **out,
@@ -50,14 +51,7 @@ void umbeli_redisbloom_put_header(const umbel_filter *f, umbeli_writer *w);
 void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *next,
                              const uint8_t **bytes, size_t *len);
 
-/* LOADCHUNK with iterator 1: a chain with the counts of its header and all bits 0, not yet the
- * filter that was dumped.  Refuses what RedisBloom refuses, before anything is allocated; the bits
- * are as large as the header says, so settings->max_bytes must limit them. */
-umbel_err umbeli_redisbloom_load_header(const uint8_t *bytes, size_t len,
-                                        const umbeli_settings *settings, umbel_filter **out,
-                                        umbel_diag *diag);
-
-/* LOADCHUNK with a later iterator.  UMBEL_EINVAL with RedisBloom's own messages. */
+/* LOADCHUNK with an iterator above 1.  UMBEL_EINVAL with RedisBloom's own messages. */
 umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
                                        size_t len, umbel_diag *diag);
 
