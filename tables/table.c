@@ -148,10 +148,8 @@ umbel_err umbel_table_key(const umbel_table *t, const char *column, const char *
         return t->ops->key(t, column, type, (umbel_key){text, len}, key, cap, key_len, diag);
     }
     umbel_type as = UMBEL_TYPE_STRING;
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: this table has none");
-    if (type && !umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: unknown");
-    }
+    if (column) return umbeli_invalid(diag, "column: this table has none");
+    if (type && !umbel_type_named(type, &as)) return umbeli_invalid(diag, "type: unknown");
     return umbel_typed_key(as, text, len, key, cap, key_len, diag);
 }
 

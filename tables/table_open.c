@@ -27,10 +27,10 @@ const char *umbel_table_system_name(umbel_table_system system) {
 
 static umbel_err check_hints(const umbel_table_hints *h, umbel_diag *diag) {
     if (!umbeli_reserved_zero(h->reserved, sizeof h->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hints: reserved fields must be zero");
+        return umbeli_invalid(diag, "hints: reserved fields must be zero");
     }
     if ((unsigned)h->system > UMBEL_TABLE_ROCKSDB) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hints: unknown system");
+        return umbeli_invalid(diag, "hints: unknown system");
     }
     return UMBEL_OK;
 }
@@ -124,7 +124,7 @@ static umbel_err choose_index(DIR *dir, const char *path, const char *name, char
                               umbel_diag *diag) {
     char wanted[PATH_BYTES];
     if (name && snprintf(wanted, sizeof wanted, "skp_idx_%s.idx", name) >= PATH_BYTES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "name: too long");
+        return umbeli_invalid(diag, "name: too long");
     }
     unsigned found = 0;
     for (struct dirent *entry; (entry = readdir(dir));) {
@@ -133,7 +133,7 @@ static umbel_err choose_index(DIR *dir, const char *path, const char *name, char
         if (!is_index || (name && strcmp(entry->d_name, wanted) != 0)) continue;
         found++;
         int n = snprintf(chosen, PATH_BYTES, "%s/%s", path, entry->d_name);
-        if (n < 0 || n >= PATH_BYTES) return umbeli_fail(diag, UMBEL_EINVAL, "path: too long");
+        if (n < 0 || n >= PATH_BYTES) return umbeli_invalid(diag, "path: too long");
     }
     if (found == 1) return UMBEL_OK;
     return umbeli_fail(

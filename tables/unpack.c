@@ -24,7 +24,7 @@ typedef struct job {
 } job;
 
 static umbel_err damaged(const job *j, const char *what) {
-    return umbeli_fail_at(j->diag, UMBEL_ECORRUPT, j->offset, what);
+    return umbeli_bad(j->diag, j->offset, what);
 }
 
 /* Allocates this many bytes, within the table's memory limit. */

@@ -34,10 +34,10 @@ static umbel_err check_params(const umbel_params *given, const umbel_opts *opts,
     umbel_err e = umbeli_settings_from(opts, settings, diag);
     if (e) return e;
     if (!umbeli_reserved_zero(given->reserved, sizeof given->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "params.reserved: must be 0");
+        return umbeli_invalid(diag, "params.reserved: must be 0");
     }
     if (!(given->fpr >= 0 && given->fpr < 1)) { /* also NaN */
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
+        return umbeli_invalid(diag, "fpr: must be between 0 and 1");
     }
     if (settings->concurrent) params->concurrent = true;
     settings->concurrent = params->concurrent;
@@ -105,7 +105,7 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
 
 umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
     if (b->failed || b->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
+        return umbeli_invalid(diag, "the builder has already failed or finished");
     }
     umbel_err e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
                            : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
@@ -115,7 +115,7 @@ umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, u
 
 umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag *diag) {
     if (b->failed || b->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the builder has already failed or finished");
+        return umbeli_invalid(diag, "the builder has already failed or finished");
     }
     umbel_err e = UMBEL_OK;
     if (b->fixed) {

@@ -131,9 +131,7 @@ umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n, u
     uint64_t hashes[BATCH];
     umbeli_hash128 wide[BATCH];
     umbel_err e = UMBEL_OK;
-    if (never->members) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "never: ask before the first key is shown");
-    }
+    if (never->members) return umbeli_invalid(diag, "never: ask before the first key is shown");
     for (size_t from = 0; from < n && !e; from += BATCH) {
         size_t batch = n - from < BATCH ? n - from : BATCH;
         umbeli_native_hashes(&never->shape, good + from, batch, hashes);

@@ -132,9 +132,7 @@ umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag) {
 umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (filter->frozen) return frozen(diag);
     if (!filter->ops->fold) return not_offered(filter->ops->no_fold, diag);
-    if (!(fpr > 0 && fpr < 1)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
-    }
+    if (!(fpr > 0 && fpr < 1)) return umbeli_invalid(diag, "fpr: must be between 0 and 1");
     uint64_t before = filter->shape.bits;
     umbel_err e = filter->ops->fold(filter, fpr, diag);
     if (filter->shape.bits != before) umbeli_filter_drop_exceptions(filter);

@@ -37,9 +37,19 @@ static inline umbel_err umbeli_fail(umbel_diag *diag, umbel_err err, const char 
     return umbeli_fail_at(diag, err, 0, what);
 }
 
+/* A parameter that is refused. */
+static inline umbel_err umbeli_invalid(umbel_diag *diag, const char *what) {
+    return umbeli_fail(diag, UMBEL_EINVAL, what);
+}
+
 /* Bytes that are not what they should be, from this offset on. */
 static inline umbel_err umbeli_bad(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
+}
+
+/* Bytes that only a later version may understand. */
+static inline umbel_err umbeli_unknown(umbel_diag *diag, uint64_t offset, const char *what) {
+    return umbeli_fail_at(diag, UMBEL_EVERSION, offset, what);
 }
 
 static inline umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *what) {

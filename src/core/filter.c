@@ -10,8 +10,7 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
                             uint64_t data_len, const uint8_t *borrow,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag) {
     if (settings->concurrent && !borrow && !ops->concurrent) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "concurrent: only blocked and line filters support it");
+        return umbeli_invalid(diag, "concurrent: only blocked and line filters support it");
     }
     umbel_filter *f = umbeli_new(settings, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");

@@ -54,19 +54,18 @@ static umbel_err make_room(umbel_filter *f, umbel_diag *diag) {
 umbel_err umbeli_meta_set(umbel_filter *f, const char *name, size_t name_len, const char *value,
                           size_t value_len, umbel_diag *diag) {
     if (name_len == 0 || name_len > NAME_MAX_BYTES || memchr(name, 0, name_len)) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "a metadata name has 1 to 255 bytes, none of them NUL");
+        return umbeli_invalid(diag, "a metadata name has 1 to 255 bytes, none of them NUL");
     }
     if (value_len && memchr(value, 0, value_len)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "a metadata value holds a NUL byte");
+        return umbeli_invalid(diag, "a metadata value holds a NUL byte");
     }
     umbeli_meta_entry *old = find(f, name, name_len);
     uint64_t others = bytes_of(f->meta, f->meta_count) - (old ? entry_bytes(old) : 0);
     if (value_len > ALL_MAX_BYTES || others + name_len + value_len > ALL_MAX_BYTES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "metadata would exceed 512 KiB");
+        return umbeli_invalid(diag, "metadata would exceed 512 KiB");
     }
     if (!old && f->meta_count == MAX_ENTRIES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "metadata already has 1024 names");
+        return umbeli_invalid(diag, "metadata already has 1024 names");
     }
     if (!old) {
         umbel_err e = make_room(f, diag);

@@ -136,21 +136,21 @@ static umbel_err whole(const char *given, bool bytes, uint64_t *out, umbel_diag 
     const char *suffix = NULL, *bad = bytes ? "not a size" : "not a number";
     char text[TEXT];
     double x = 0;
-    if (!without_commas(given, text, sizeof text)) return umbeli_fail(diag, UMBEL_EINVAL, bad);
+    if (!without_commas(given, text, sizeof text)) return umbeli_invalid(diag, bad);
     size_t digits = strspn(text, "0123456789");
     if (digits && text[digits] == '\0') {
-        return digits_value(text, out) ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, too_large);
+        return digits_value(text, out) ? UMBEL_OK : umbeli_invalid(diag, too_large);
     }
-    if (!number(text, &suffix, &x)) return umbeli_fail(diag, UMBEL_EINVAL, bad);
+    if (!number(text, &suffix, &x)) return umbeli_invalid(diag, bad);
     if (*suffix == ' ' && suffix[1]) suffix++;
     double times = factor(suffix, bytes);
-    if (times == 0) return umbeli_fail(diag, UMBEL_EINVAL, bad);
+    if (times == 0) return umbeli_invalid(diag, bad);
     x *= times;
     /* 0.1M is 100000 although 0.1 is not exactly a tenth; 11.4MiB is not a whole number. */
     double rounded = round(x);
-    if (rounded >= 18446744073709551616.0) return umbeli_fail(diag, UMBEL_EINVAL, too_large);
+    if (rounded >= 18446744073709551616.0) return umbeli_invalid(diag, too_large);
     bool rough = bytes && times > 1;
-    if (!rough && fabs(x - rounded) > 1e-9 * rounded) return umbeli_fail(diag, UMBEL_EINVAL, bad);
+    if (!rough && fabs(x - rounded) > 1e-9 * rounded) return umbeli_invalid(diag, bad);
     *out = (uint64_t)rounded;
     return UMBEL_OK;
 }
@@ -194,7 +194,7 @@ static bool read_rate(const char *text, double *out) {
 }
 
 umbel_err umbel_parse_rate(const char *text, double *out, umbel_diag *diag) {
-    return read_rate(text, out) ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, "not a rate");
+    return read_rate(text, out) ? UMBEL_OK : umbeli_invalid(diag, "not a rate");
 }
 
 static const struct {
@@ -223,7 +223,7 @@ static bool read_duration(const char *text, uint64_t *out) {
 }
 
 umbel_err umbel_parse_duration(const char *text, uint64_t *out, umbel_diag *diag) {
-    return read_duration(text, out) ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, "not a duration");
+    return read_duration(text, out) ? UMBEL_OK : umbeli_invalid(diag, "not a duration");
 }
 
 /* ---- As text ---- */

@@ -9,17 +9,17 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
     umbeli_settings m = {.threads = 1};
     if (opts) {
         if (!umbeli_reserved_zero(opts->reserved, sizeof opts->reserved)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.reserved: must be 0");
+            return umbeli_invalid(diag, "opts.reserved: must be 0");
         }
         if (opts->alloc) {
             m.hook = *opts->alloc;
             if (!m.hook.alloc || !m.hook.free) {
-                return umbeli_fail(diag, UMBEL_EINVAL, "opts.alloc: lacks alloc or free");
+                return umbeli_invalid(diag, "opts.alloc: lacks alloc or free");
             }
         }
         m.max_bytes = opts->max_bytes;
         if (opts->threads > MAX_THREADS) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "opts.threads: must be at most 1024");
+            return umbeli_invalid(diag, "opts.threads: must be at most 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
         m.concurrent = opts->concurrent;
@@ -63,11 +63,9 @@ static bool is_text(const uint8_t *bytes, size_t len) {
 umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret, umbel_diag *diag) {
     if (len != UMBELI_SECRET_BYTES) {
         if (from_digits(bytes, len, secret)) return UMBEL_OK;
-        return umbeli_fail(diag, UMBEL_EINVAL, "a secret is 16 bytes or 32 hexadecimal digits");
+        return umbeli_invalid(diag, "a secret is 16 bytes or 32 hexadecimal digits");
     }
-    if (is_text(bytes, len)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "is text, but a secret must be random");
-    }
+    if (is_text(bytes, len)) return umbeli_invalid(diag, "is text, but a secret must be random");
     memcpy(secret, bytes, len);
     return UMBEL_OK;
 }

@@ -29,24 +29,24 @@ umbel_err umbeli_params_check(const umbel_foreign *p, uint32_t takes, uint32_t v
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].given && !(takes & fields[i].name)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
+            return umbeli_invalid(diag, fields[i].what);
         }
     }
     if (p->variant & ~variants) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "variant: does not belong to this format");
+        return umbeli_invalid(diag, "variant: does not belong to this format");
     }
     if (!umbeli_reserved_zero(p->reserved, sizeof p->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: must be 0");
+        return umbeli_invalid(diag, "foreign.reserved: must be 0");
     }
     if (p->fpr != 0 && !(p->fpr > 0 && p->fpr < 1)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: must be between 0 and 1");
+        return umbeli_invalid(diag, "fpr: must be between 0 and 1");
     }
     return UMBEL_OK;
 }
 
 umbel_err umbeli_params_need_capacity_and_fpr(const umbel_foreign *p, umbel_diag *diag) {
-    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: this format needs it");
-    if (p->fpr == 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: this format needs it");
+    if (p->capacity == 0) return umbeli_invalid(diag, "capacity: this format needs it");
+    if (p->fpr == 0) return umbeli_invalid(diag, "fpr: this format needs it");
     return UMBEL_OK;
 }
 

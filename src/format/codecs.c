@@ -33,7 +33,7 @@ const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
 /* The codec of a format given by number. */
 static umbel_err named(umbel_format format, const umbeli_codec **out, umbel_diag *diag) {
     *out = umbeli_codec_by_id(format);
-    return *out ? UMBEL_OK : umbeli_fail(diag, UMBEL_EINVAL, "format: no such format");
+    return *out ? UMBEL_OK : umbeli_invalid(diag, "format: no such format");
 }
 
 /* The codec that makes such a filter, and the draft unless it makes it without one. */
@@ -43,7 +43,7 @@ static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out
     if (e) return e;
     if ((*out)->draft) return (*out)->draft(foreign, d, diag);
     if ((*out)->create) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EINVAL, "format: native filters are made with umbel_create");
+    return umbeli_invalid(diag, "format: native filters are made with umbel_create");
 }
 
 umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,
@@ -52,9 +52,7 @@ umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_setting
     umbeli_draft d = {0};
     umbel_err e = draft_of(foreign, &codec, &d, diag);
     if (e) return e;
-    if (settings->keyed) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "opts.secret: this format has none");
-    }
+    if (settings->keyed) return umbeli_invalid(diag, "opts.secret: this format has none");
     if (codec->create) return codec->create(foreign, settings, out, diag);
     if (codec->weakens && d.shape.fpr > 0) d.shape.fpr = fmax(d.shape.fpr, codec->rate(&d));
     return umbeli_classic_new(d.scheme, d.shape, NULL, settings, out, diag);
@@ -74,7 +72,7 @@ umbel_err umbeli_codec_plan(const umbel_foreign *foreign, umbel_plan *plan, umbe
 umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_t len,
                                const umbeli_codec **out, umbel_diag *diag) {
     if (as && !umbeli_reserved_zero(as->reserved, sizeof as->reserved)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "foreign.reserved: must be 0");
+        return umbeli_invalid(diag, "foreign.reserved: must be 0");
     }
     if (as && as->format != UMBEL_FMT_ANY) return named(as->format, out, diag);
     for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {

@@ -112,9 +112,7 @@ static double class_rate(const classes *all, uint32_t hashes, bool alike) {
 static double live_rate(const umbeli_classic *c, uint64_t bits_set, double keys) {
     const umbeli_shape *s = &c->base.shape;
     (void)keys;
-    if (s->bits == 0 || s->bits % 2) {
-        return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
-    }
+    if (s->bits == 0 || s->bits % 2) return umbeli_classic_live_rate(s->bits, s->hashes, bits_set);
     classes all = fills_of(c->base.data, s->bits);
     return class_rate(&all, s->hashes, false);
 }
@@ -175,9 +173,9 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     double n = (double)p->capacity, bits = bits_of(n, p->fpr), hashes = hashes_of(n, bits);
-    if (bits >= 0x1p62) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
+    if (bits >= 0x1p62) return umbeli_invalid(diag, "capacity: more than 2^62 bits");
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
+        return umbeli_invalid(diag, "fpr: needs more than 1024 probes per key");
     }
     d->shape = (umbeli_shape){
         .bits = (uint64_t)bits,
@@ -213,12 +211,12 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
     h->added = umbeli_take_u64le(&r);
     h->words = (h->shape.bits / 64 + (h->shape.bits % 64 != 0)) * 8;
     h->shape.hashes = (uint32_t)k;
-    if (flags != 1) return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "flags: only 1 is known");
+    if (flags != 1) return umbeli_unknown(diag, 0, "flags: only 1 is known");
     if (!(h->shape.fpr > 0 && h->shape.fpr < 1)) {
         return umbeli_bad(diag, 16, "p: not between 0 and 1");
     }
     if (k > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 24, "k: more than 1024 probes per key");
+        return umbeli_unknown(diag, 24, "k: more than 1024 probes per key");
     }
     if (h->shape.bits > INT64_MAX || h->words > left) {
         umbeli_diag_fill(diag, (umbel_diag){.offset = 32,
@@ -226,9 +224,7 @@ static umbel_err read_head(const uint8_t bytes[HEADER], uint64_t left, head *h, 
                                             .need = HEADER + h->words});
         return UMBEL_ECORRUPT;
     }
-    if ((k == 0) != (h->shape.bits == 0)) {
-        return umbeli_bad(diag, 24, "k and m: one of them is 0");
-    }
+    if ((k == 0) != (h->shape.bits == 0)) return umbeli_bad(diag, 24, "k and m: one of them is 0");
     return UMBEL_OK;
 }
 
@@ -278,9 +274,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (is_gzipped(bytes, len)) {
         return umbeli_fail(diag, UMBEL_EVERSION, "gzip-compressed, so decompress it first");
     }
-    if (len < HEADER) {
-        return umbeli_bad(diag, len, "the header is cut off");
-    }
+    if (len < HEADER) return umbeli_bad(diag, len, "the header is cut off");
     return decode_plain(bytes, len, how, settings, out, diag);
 }
 

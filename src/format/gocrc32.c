@@ -98,15 +98,14 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     bool narrow = p->variant & UMBEL_VARIANT_INT32;
     double n = (double)p->capacity, bits = -(n * log(p->fpr) / ln2_squared);
     if (narrow && (p->capacity > INT32_MAX || bits >= 0x1p31)) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "capacity: more than 2^31-1 bits, which an int32 cannot hold");
+        return umbeli_invalid(diag, "capacity: more than 2^31-1 bits, which an int32 cannot hold");
     }
     if (p->capacity > INT64_MAX || bits >= 0x1p62) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^62 bits");
+        return umbeli_invalid(diag, "capacity: more than 2^62 bits");
     }
     double hashes = floor(bits) * ln2 / n;
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: needs more than 1024 probes per key");
+        return umbeli_invalid(diag, "fpr: needs more than 1024 probes per key");
     }
     d->shape = (umbeli_shape){
         .bits = (uint64_t)bits,

@@ -118,16 +118,16 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     umbel_err e = umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR,
                                       UMBEL_VARIANT_MITZ32 | UMBEL_VARIANT_GUAVA_2024, diag);
     if (e) return e;
-    if (p->capacity == 0) return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required by Guava");
+    if (p->capacity == 0) return umbeli_invalid(diag, "capacity: required by Guava");
     double fpr = p->fpr != 0 ? p->fpr : default_fpr;
     umbeli_guava_size size =
         umbeli_guava_size_of(p->capacity, fpr, (p->variant & UMBEL_VARIANT_GUAVA_2024) != 0);
     if (size.bits == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "capacity, fpr: Guava refuses this size (0 bits, or over 2^31-1 words)");
+        return umbeli_invalid(
+            diag, "capacity, fpr: Guava refuses this size (0 bits, or over 2^31-1 words)");
     }
     if (size.hashes > MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: Guava refuses more than 255 hashes");
+        return umbeli_invalid(diag, "fpr: Guava refuses more than 255 hashes");
     }
     bool mitz32 = (p->variant & UMBEL_VARIANT_MITZ32) != 0;
     d->shape = (umbeli_shape){
@@ -152,14 +152,10 @@ static umbel_err read_header(umbeli_reader *r, uint8_t *strategy, umbeli_shape *
     uint8_t hashes = umbeli_take_u8(r);
     uint32_t words = umbeli_take_u32be(r);
     if (r->failed) return umbeli_bad(diag, r->pos, "the header is cut off");
-    if (*strategy > MITZ_64) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "strategy: must be 0 or 1");
-    }
+    if (*strategy > MITZ_64) return umbeli_unknown(diag, 0, "strategy: must be 0 or 1");
     if (hashes == 0) return umbeli_bad(diag, 1, "hashes: 0");
     if (words == 0) return umbeli_bad(diag, 2, "number of words: 0");
-    if (words > max_words) {
-        return umbeli_bad(diag, 2, "number of words: negative");
-    }
+    if (words > max_words) return umbeli_bad(diag, 2, "number of words: negative");
     *shape = (umbeli_shape){.hashes = hashes, .bits = (uint64_t)words * 64};
     return UMBEL_OK;
 }

@@ -94,16 +94,15 @@ static const umbeli_scheme scheme_v2 = {
 /* The bits that Spark computes, before it rounds up to words: from the rate, or as given. */
 static umbel_err wanted_bits(const umbel_foreign *p, double *bits, umbel_diag *diag) {
     if (p->bytes) {
-        if (p->fpr != 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bytes");
+        if (p->fpr != 0) return umbeli_invalid(diag, "fpr: excludes bytes");
         *bits = (double)p->bytes * 8;
     } else {
-        if (p->hashes) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: needs bytes");
+        if (p->hashes) return umbeli_invalid(diag, "hashes: needs bytes");
         double fpr = p->fpr != 0 ? p->fpr : default_fpr;
         *bits = floor(-(double)p->capacity * log(fpr) / (ln2 * ln2));
     }
     if (*bits < 1 || *bits > (double)max_words * 64) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "Spark refuses this size (0 bits, or over 2^31-1 words)");
+        return umbeli_invalid(diag, "Spark refuses this size (0 bits, or over 2^31-1 words)");
     }
     return UMBEL_OK;
 }
@@ -116,19 +115,17 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     umbel_err e = umbeli_params_check(p, takes, UMBEL_VARIANT_SPARK_V1, diag);
     if (e) return e;
     if (p->capacity == 0 && !(p->bytes && p->hashes)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required by Spark");
+        return umbeli_invalid(diag, "capacity: required by Spark");
     }
-    if (p->seed && v1) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "seed: version 1 has none");
-    }
+    if (p->seed && v1) return umbeli_invalid(diag, "seed: version 1 has none");
     if (p->seed > UINT32_MAX && p->seed < UINT64_MAX - INT32_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "seed: an int of 32 bits in this format");
+        return umbeli_invalid(diag, "seed: an int of 32 bits in this format");
     }
     e = wanted_bits(p, &bits, diag);
     if (e) return e;
     double hashes = p->hashes ? p->hashes : floor(bits / (double)p->capacity * ln2 + 0.5);
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024 probes per key");
+        return umbeli_invalid(diag, "hashes: more than 1024 probes per key");
     }
     d->shape = (umbeli_shape){.hashes = hashes < 1 ? 1 : (uint32_t)hashes,
                               .bits = (uint64_t)ceil(bits / 64) * 64,
@@ -166,13 +163,13 @@ static umbel_err read_head(const uint8_t *bytes, size_t len, head *h, umbel_diag
     h->len = r.pos;
     if (r.failed) return umbeli_bad(diag, r.pos, "the header is cut off");
     if (h->version != V1 && h->version != V2) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 0, "version: must be 1 or 2");
+        return umbeli_unknown(diag, 0, "version: must be 1 or 2");
     }
     if (h->shape.hashes == 0 || h->shape.hashes > INT32_MAX) {
         return umbeli_bad(diag, 4, "hashes: not positive");
     }
     if (h->shape.hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, 4, "hashes: more than 1024 probes per key");
+        return umbeli_unknown(diag, 4, "hashes: more than 1024 probes per key");
     }
     if (words == 0 || words > max_words) {
         return umbeli_bad(diag, h->len - 4, "number of words: not positive");

@@ -80,9 +80,7 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
 void umbeli_count_as_if(umbel_filter *f, double keys) {
     double hidden = 0;
     keys = fmin(keys, 0x1p62);
-    if (f->ops->rate_after && keys >= 1) {
-        hidden = hidden_among(rate_after, f, keys);
-    }
+    if (f->ops->rate_after && keys >= 1) hidden = hidden_among(rate_after, f, keys);
     umbeli_set_keys_added(f, (uint64_t)llround(fmax(keys - hidden, 0)));
 }
 

@@ -33,10 +33,10 @@ umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
          "window.generations: only for windows"},
         {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.manual, "window.manual: only for windows"},
     };
-    if (!umbeli_kind_by_id(p->kind)) return umbeli_fail(diag, UMBEL_EINVAL, "kind: no such kind");
+    if (!umbeli_kind_by_id(p->kind)) return umbeli_invalid(diag, "kind: no such kind");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
         if (fields[i].given && fields[i].kind != p->kind && fields[i].also != p->kind) {
-            return umbeli_fail(diag, UMBEL_EINVAL, fields[i].what);
+            return umbeli_invalid(diag, fields[i].what);
         }
     }
     return UMBEL_OK;
@@ -99,14 +99,10 @@ umbel_err umbeli_kind_new_shape(umbel_kind kind, const umbeli_units *units,
     }
     shape->hashes = params->hashes ? params->hashes : units->hashes;
     if (shape->hashes == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required when only bytes is given");
+        return umbeli_invalid(diag, "hashes: required when only bytes is given");
     }
-    if (units->fixed && shape->hashes != units->hashes) {
-        return umbeli_fail(diag, UMBEL_EINVAL, units->fixed);
-    }
-    if (params->bytes > units->max * units->bytes) {
-        return umbeli_fail(diag, UMBEL_EINVAL, units->large);
-    }
+    if (units->fixed && shape->hashes != units->hashes) return umbeli_invalid(diag, units->fixed);
+    if (params->bytes > units->max * units->bytes) return umbeli_invalid(diag, units->large);
     shape->bits = params->bytes / units->bytes * units->bytes * 8;
     return UMBEL_OK;
 }

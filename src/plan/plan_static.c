@@ -32,9 +32,7 @@ static umbel_err refuse(const umbeli_model *m, umbel_plan *plan, umbel_verdict v
 static umbel_err settle(const umbeli_model *m, umbel_plan *plan, const sizes *s, uint64_t keys) {
     if (s->bytes == 0) return refuse(m, plan, UMBEL_PLAN_TOO_LARGE);
     plan->rate = s->rate;
-    if (plan->fpr != 0.0 && s->promise > plan->fpr) {
-        return refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
-    }
+    if (plan->fpr != 0.0 && s->promise > plan->fpr) return refuse(m, plan, UMBEL_PLAN_BEYOND_KIND);
     return umbeli_plan_settle(m, plan, keys, s->bytes, s->hashes, s->rate, s->promise);
 }
 

@@ -561,7 +561,7 @@ umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *header, size
     if (line.len && line.at[line.len - 1] == '\r') line.len--;
     if (line.len >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) line.at += 3, line.len -= 3;
     if (recipe->csv && !umbeli_csv_well_formed(line, recipe->delimiter)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "header: a quote does not close");
+        return umbeli_invalid(diag, "header: a quote does not close");
     }
     umbel_recipe *r = umbeli_new(&plain_memory, sizeof *r);
     uint8_t *to = umbeli_new(&plain_memory, len + 1);

@@ -97,7 +97,7 @@ umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t l
                              umbel_diag *diag) {
     umbel_records *r = records;
     if (r->last && !r->finished) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the previous file was not read to its end");
+        return umbeli_invalid(diag, "the previous file was not read to its end");
     }
     compact(r);
     if (r->finished) begin_file(r);

@@ -144,13 +144,13 @@ static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_
 
 umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key, size_t cap,
                           size_t *key_len, umbel_diag *diag) {
-    if ((unsigned)type >= TYPES) return umbeli_fail(diag, UMBEL_EINVAL, "type: no such type");
+    if ((unsigned)type >= TYPES) return umbeli_invalid(diag, "type: no such type");
     if (type == UMBEL_TYPE_UTF16) return put_utf16(text, len, key, cap, key_len, diag);
     uint8_t bytes[8];
     const void *from = text;
     if (type != UMBEL_TYPE_STRING) {
         len = number_bytes(type, text, len, bytes);
-        if (len == 0) return umbeli_fail(diag, UMBEL_EINVAL, "text: not a value of this type");
+        if (len == 0) return umbeli_invalid(diag, "text: not a value of this type");
         from = bytes;
     }
     if (len > cap) return umbeli_fail(diag, UMBEL_ESPACE, "cap: too small");

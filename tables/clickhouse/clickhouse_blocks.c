@@ -70,9 +70,7 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
     size_t len = p->size - HEADER;
     umbeli_unpacked u = {0};
     umbel_err e = UMBEL_OK;
-    if (!sum_right(p)) {
-        return umbeli_bad(diag, p->offset, "the checksum of a block is wrong");
-    }
+    if (!sum_right(p)) return umbeli_bad(diag, p->offset, "the checksum of a block is wrong");
     switch (p->method) {
     case METHOD_NONE:
         if (p->claim == len) return append(t, c, data, len, p->offset, diag);
@@ -84,7 +82,7 @@ static umbel_err read_block(umbel_table *t, const packed *p, umbeli_chain *c, um
         e = umbeli_unpack(t, UMBELI_PACKED_ZSTD, data, len, p->claim, p->offset, &u, diag);
         break;
     default:
-        return umbeli_fail_at(diag, UMBEL_EVERSION, p->offset + CHECKSUM,
+        return umbeli_unknown(diag, p->offset + CHECKSUM,
                               "a block with an unknown compression or encryption");
     }
     if (e) return e;

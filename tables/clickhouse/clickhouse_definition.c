@@ -73,16 +73,15 @@ static umbel_err token_index(const definition *d, bool ngrams, umbeli_index *out
     bool ok = d->count == 3 + first;
     for (unsigned i = 0; ok && i < d->count; i++) ok = whole(d->argument[i], &value[i]);
     if (!ok) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           ngrams ? "index: ngrambf_v1(n, bytes, hashes, seed)"
-                                  : "index: tokenbf_v1(bytes, hashes, seed)");
+        return umbeli_invalid(diag, ngrams ? "index: ngrambf_v1(n, bytes, hashes, seed)"
+                                           : "index: tokenbf_v1(bytes, hashes, seed)");
     }
     uint64_t n = value[0], bytes = value[first], hashes = value[first + 1];
     if (bytes < 1 || bytes > UINT64_C(1) << 30) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "index: the size must be 1 to 2^30 bytes");
+        return umbeli_invalid(diag, "index: the size must be 1 to 2^30 bytes");
     }
     if (hashes < 1 || hashes > UINT32_MAX || (ngrams && (n < 1 || n > UINT32_MAX))) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "index: hashes and n must be at least 1");
+        return umbeli_invalid(diag, "index: hashes and n must be at least 1");
     }
     *out = (umbeli_index){.kind = UMBELI_INDEX_TOKENS,
                           .ngram = ngrams ? (uint32_t)n : 0,
@@ -98,8 +97,7 @@ static umbel_err value_index(const definition *d, umbeli_index *out, umbel_diag 
     char *end = NULL;
     if (d->count) fpr = strtod(d->argument[0], &end);
     if (d->count > 1 || (end && (*end || end == d->argument[0])) || !(fpr > 0 && fpr < 1)) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "index: bloom_filter(rate), the rate between 0 and 1");
+        return umbeli_invalid(diag, "index: bloom_filter(rate), the rate between 0 and 1");
     }
     *out = (umbeli_index){.kind = UMBELI_INDEX_VALUES,
                           .bits_per_row = umbeli_clickhouse_best_of(fpr, false).bits_per_row,
@@ -112,18 +110,17 @@ static umbel_err value_index(const definition *d, umbeli_index *out, umbel_diag 
 umbel_err umbeli_index_read(const char *text, umbeli_index *out, umbel_diag *diag) {
     definition d;
     if (!text) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "index: needed, as in the table's definition: bloom_filter(0.01), "
-                           "tokenbf_v1(256, 2, 0) or ngrambf_v1(4, 512, 3, 7)");
+        return umbeli_invalid(diag,
+                              "index: needed, as in the table's definition: bloom_filter(0.01), "
+                              "tokenbf_v1(256, 2, 0) or ngrambf_v1(4, 512, 3, 7)");
     }
     if (split(text, &d)) {
         if (strcmp(d.name, "tokenbf_v1") == 0) return token_index(&d, false, out, diag);
         if (strcmp(d.name, "ngrambf_v1") == 0) return token_index(&d, true, out, diag);
         if (strcmp(d.name, "bloom_filter") == 0) return value_index(&d, out, diag);
     }
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       "index: bloom_filter(rate), tokenbf_v1(bytes, hashes, seed) or "
-                       "ngrambf_v1(n, bytes, hashes, seed)");
+    return umbeli_invalid(diag, "index: bloom_filter(rate), tokenbf_v1(bytes, hashes, seed) or "
+                                "ngrambf_v1(n, bytes, hashes, seed)");
 }
 
 /* ---- Types ---- */
@@ -211,8 +208,7 @@ static umbel_err put_uuid(const target *to, const uint8_t uuid[16]) {
 
 static umbel_err put_padded(const target *to, umbel_key text, uint64_t width) {
     if (text.len > width) {
-        return umbeli_fail(to->diag, UMBEL_EINVAL,
-                           "type: the text is longer than FixedString allows");
+        return umbeli_invalid(to->diag, "type: the text is longer than FixedString allows");
     }
     if (width > to->cap) return umbeli_fail(to->diag, UMBEL_ESPACE, "key");
     if (text.len) memcpy(to->key, text.data, text.len);
@@ -229,7 +225,7 @@ umbel_err umbeli_clickhouse_key(const char *type, umbel_key text, uint8_t *key, 
     int64_t value = 0;
     uint64_t n = 3; /* of DateTime64 */
     uint8_t uuid[16];
-    if (!inner_type(type, inner)) return umbeli_fail(diag, UMBEL_EINVAL, "type: too long");
+    if (!inner_type(type, inner)) return umbeli_invalid(diag, "type: too long");
     if (number_named(inner, &number)) {
         return umbel_typed_key(number, text.data, text.len, key, cap, key_len, diag);
     }
@@ -252,7 +248,6 @@ umbel_err umbeli_clickhouse_key(const char *type, umbel_key text, uint8_t *key, 
     } else {
         known = false;
     }
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       known ? "the text is not a value of this type, or out of its range"
-                             : "type: unknown");
+    return umbeli_invalid(diag, known ? "the text is not a value of this type, or out of its range"
+                                      : "type: unknown");
 }

@@ -43,9 +43,9 @@ static umbel_err add_granule(umbel_table *t, uint64_t number, size_t *at, size_t
         if (e) return e;
     }
     if (g.column_bytes > umbeli_left(&r) / own->columns) {
-        return umbeli_fail_at(why, UMBEL_ECORRUPT, *at,
-                              "a granule is cut off, by damage or another "
-                              "index definition");
+        return umbeli_bad(why, *at,
+                          "a granule is cut off, by damage or another "
+                          "index definition");
     }
     for (uint32_t i = 0; i < own->columns; i++) {
         /* A granule of one column is a filter as the codec reads it, including its head. */

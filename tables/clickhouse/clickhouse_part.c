@@ -54,7 +54,7 @@ static umbel_err read_marks(umbel_table *t, const umbel_table_hints *hints, umbe
 static umbel_err name_columns(umbel_table *t, const umbel_table_hints *hints, umbel_diag *diag) {
     umbeli_part *own = t->own;
     own->columns = hints->columns ? hints->columns : 1;
-    if (own->columns > MAX_COLUMNS) return umbeli_fail(diag, UMBEL_EINVAL, "columns: above 1000");
+    if (own->columns > MAX_COLUMNS) return umbeli_invalid(diag, "columns: above 1000");
     own->names = umbeli_new(&t->settings, own->columns * sizeof *own->names);
     const char *type = hints->type ? hints->type : "string";
     size_t len = strlen(type) + 1;
@@ -160,8 +160,7 @@ static umbel_err column_number(const umbel_table *t, const char *column, uint32_
             return UMBEL_OK;
         }
     }
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       "column: must be the number of one of the index's columns, from 1");
+    return umbeli_invalid(diag, "column: must be the number of one of the index's columns, from 1");
 }
 
 static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,

@@ -56,7 +56,7 @@ umbel_err umbeli_block_read(umbel_table *t, umbeli_handle h, umbeli_block *out, 
             t, *trailer == TYPE_ZSTD ? UMBELI_PACKED_ZSTD : UMBELI_PACKED_SNAPPY, packed,
             UINT64_MAX, h.offset, out, diag);
     default:
-        return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
+        return umbeli_unknown(diag, h.offset + h.size,
                               "a block compressed in a way that is not supported");
     }
 }

@@ -32,7 +32,7 @@ umbel_err umbel_leveldb_block_new(uint32_t bits_per_key, const umbel_opts *opts,
     umbel_err e = umbeli_settings_from(opts, &settings, diag);
     if (e) return e;
     if (bits_per_key > INT32_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bits_per_key: does not fit LevelDB's int");
+        return umbeli_invalid(diag, "bits_per_key: does not fit LevelDB's int");
     }
     umbel_leveldb_block *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "the builder");

@@ -226,7 +226,7 @@ static umbel_err check(const umbel_table *t, const char *column, const void *key
                        uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
     const umbeli_sstable *own = t->own;
     umbeli_handle block = {0};
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a LevelDB table has none");
+    if (column) return umbeli_invalid(diag, "column: a LevelDB table has none");
     umbel_err e = seek_block(t, key, len, &answer->has_block, &block);
     if (e == UMBEL_ENOMEM) return umbeli_fail(diag, e, "a key");
     if (e) { /* without its index the file may hold any key, anywhere */

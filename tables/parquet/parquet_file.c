@@ -104,7 +104,7 @@ static umbel_err open_columns(umbel_table *t, const umbel_table_hints *hints, um
         return umbeli_bad(diag, t->len < MAGIC ? 0 : t->len - MAGIC, "no Parquet magic number");
     }
     if (t->bytes[t->len - 1] == 'E') {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, t->len - MAGIC,
+        return umbeli_unknown(diag, t->len - MAGIC,
                               "the footer is encrypted, so nothing can be read");
     }
     uint64_t len = umbeli_load_le32(t->bytes + t->len - TAIL);
@@ -142,9 +142,8 @@ static umbel_err column_number(const umbel_table *t, const char *column, uint32_
             return UMBEL_OK;
         }
     }
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       column ? "column: the file has no such column"
-                              : "column: the file has several; say which");
+    return umbeli_invalid(diag, column ? "column: the file has no such column"
+                                       : "column: the file has several; say which");
 }
 
 static umbel_err check(const umbel_table *t, const char *column, const void *key, size_t len,
@@ -163,7 +162,7 @@ static umbel_err put_integer(int64_t value, const umbeli_column *c, uint8_t *key
                            "type: values of this column can only be read as integers");
     }
     if (!wide && (value < INT32_MIN || value > INT32_MAX)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the value does not fit the column's 32 bits");
+        return umbeli_invalid(diag, "the value does not fit the column's 32 bits");
     }
     uint8_t bytes[8];
     umbeli_store_le64(bytes, (uint64_t)value);
@@ -193,9 +192,7 @@ static umbel_err special_key(const umbeli_column *c, const char *type, umbel_key
         *known = false;
         return UMBEL_OK;
     }
-    if (!read) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "the text is not a value of the column's type");
-    }
+    if (!read) return umbeli_invalid(diag, "the text is not a value of the column's type");
     return put_integer(value, c, key, cap, key_len, diag);
 }
 
@@ -211,9 +208,7 @@ static umbel_err key_of(const umbel_table *t, const char *column, const char *ty
     if (!type) type = type_name(c);
     e = special_key(c, type, text, key, cap, key_len, &known, diag);
     if (e || known) return e;
-    if (!umbel_type_named(type, &as)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "type: unknown");
-    }
+    if (!umbel_type_named(type, &as)) return umbeli_invalid(diag, "type: unknown");
     return umbel_typed_key(as, text.data, text.len, key, cap, key_len, diag);
 }
 

@@ -38,7 +38,7 @@ static umbel_err unpack(umbel_table *t, uint8_t type, umbeli_handle h, umbeli_bl
     umbeli_reader r = umbeli_reader_over(t->bytes + h.offset, (size_t)h.size);
     uint64_t claim = UINT64_MAX;
     if (type == 6 || type > TYPE_ZSTD) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, h.offset + h.size,
+        return umbeli_unknown(diag, h.offset + h.size,
                               "a block compressed in a way that is not supported");
     }
     if (type != TYPE_SNAPPY && (!umbeli_take_varint(&r, &claim) || claim > UINT32_MAX)) {

@@ -62,11 +62,9 @@ static umbel_err read_new_footer(const umbel_table *t, umbeli_handle *meta, umbe
         return umbeli_bad(diag, at + 5, "the footer's checksum is wrong");
     }
     if (umbeli_load_le64(copy + 33) != 0) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, at + 33, "a feature of a later RocksDB");
+        return umbeli_unknown(diag, at + 33, "a feature of a later RocksDB");
     }
-    if (size + UINT64_C(5) > at) {
-        return umbeli_bad(diag, at + 13, "the metaindex is cut off");
-    }
+    if (size + UINT64_C(5) > at) return umbeli_bad(diag, at + 13, "the metaindex is cut off");
     *meta = (umbeli_handle){at - UMBELI_ROCKS_TRAILER - size, size};
     return UMBEL_OK;
 }
@@ -76,7 +74,7 @@ static umbel_err read_footer(const umbel_table *t, umbeli_handle *meta, umbeli_h
     umbeli_rocks *own = t->own;
     uint64_t found = magic_of(t->bytes, t->len);
     if (is_other(found)) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, t->len - 8,
+        return umbeli_unknown(diag, t->len - 8,
                               "a plain or cuckoo table of RocksDB, which has no filter block");
     }
     if (found != magic) {
@@ -87,12 +85,12 @@ static umbel_err read_footer(const umbel_table *t, umbeli_handle *meta, umbeli_h
     own->version = umbeli_load_le32(footer + 41);
     own->checksum = footer[0];
     if (own->version < MIN_VERSION || own->version > MAX_VERSION) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, at + 41,
+        return umbeli_unknown(diag, at + 41,
                               own->version == 7 ? "format_version: 7; only 2 to 6 are read"
                                                 : "format_version: only 2 to 6 are read");
     }
     if (own->checksum > MAX_SUM) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, at, "checksum: a type that is not known");
+        return umbeli_unknown(diag, at, "checksum: a type that is not known");
     }
     if (own->version >= CONTEXT_VERSION) return read_new_footer(t, meta, diag);
     umbeli_reader r = umbeli_reader_over(footer + 1, HANDLES);
@@ -348,7 +346,7 @@ static umbel_err check(const umbel_table *t, const char *column, const void *byt
                        uint8_t *may, umbel_table_answer *answer, umbel_diag *diag) {
     umbel_key key = {bytes, len}, entry;
     bool known = asked(t->own, key, &entry), one;
-    if (column) return umbeli_fail(diag, UMBEL_EINVAL, "column: a RocksDB table has none");
+    if (column) return umbeli_invalid(diag, "column: a RocksDB table has none");
     umbel_err e = ask_partition(t, key, entry, known, may, &one, diag);
     if (!e && !one && known) e = umbeli_table_ask(t, 0, entry.data, entry.len, may, diag);
     if (e) return e;

@@ -76,11 +76,11 @@ static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shap
         UMBELI_TAKES_CAPACITY | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
     umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
-    if (bytes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: required by ClickHouse");
-    if (bytes > max_bytes) return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^30");
-    if (p->hashes == 0) return umbeli_fail(diag, UMBEL_EINVAL, "hashes: required by ClickHouse");
+    if (bytes == 0) return umbeli_invalid(diag, "bytes: required by ClickHouse");
+    if (bytes > max_bytes) return umbeli_invalid(diag, "bytes: more than 2^30");
+    if (p->hashes == 0) return umbeli_invalid(diag, "hashes: required by ClickHouse");
     if (p->hashes > UMBELI_CLASSIC_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: more than 1024");
+        return umbeli_invalid(diag, "hashes: more than 1024");
     }
     *shape = (umbeli_shape){
         .hashes = p->hashes, .seed = p->seed, .bits = bytes * 8, .capacity = p->capacity};

@@ -95,11 +95,10 @@ static umbel_err definition_of(const umbel_foreign *p, umbeli_clickhouse_best *b
         return UMBEL_OK;
     }
     if (p->fpr != 0 || !p->bits_per_key || !p->hashes) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "fpr, bits_per_key, hashes: give the first or the other two");
+        return umbeli_invalid(diag, "fpr, bits_per_key, hashes: give the first or the other two");
     }
     if (p->hashes > MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: must be at most 15 for an index");
+        return umbeli_invalid(diag, "hashes: must be at most 15 for an index");
     }
     *best = (umbeli_clickhouse_best){p->bits_per_key, p->hashes};
     return UMBEL_OK;
@@ -119,11 +118,11 @@ umbel_err umbeli_clickhouse_index_shape(const umbel_foreign *p, umbeli_shape *sh
     umbel_err e = definition_of(p, &best, diag);
     if (e) return e;
     if (p->capacity == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "capacity: required, because a granule is sized by its distinct values");
+        return umbeli_invalid(
+            diag, "capacity: required, because a granule is sized by its distinct values");
     }
     if (!bytes_of(p->capacity, best.bits_per_row, &bytes)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: too many");
+        return umbeli_invalid(diag, "capacity: too many");
     }
     *shape = (umbeli_shape){.hashes = best.hashes,
                             .bits = bytes * 8,
@@ -144,9 +143,7 @@ umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row
     do {
         byte = umbeli_take_u8(r);
         if (r->failed) return umbeli_bad(diag, r->pos, "total_rows: cut off");
-        if (shift == 63 && byte > 1) {
-            return umbeli_bad(diag, at, "total_rows: more than 64 bits");
-        }
+        if (shift == 63 && byte > 1) return umbeli_bad(diag, at, "total_rows: more than 64 bits");
         rows |= (uint64_t)(byte & 0x7f) << shift;
         shift += 7;
     } while (byte & 0x80);
@@ -172,9 +169,7 @@ umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t 
     e = umbeli_clickhouse_granule_head(&r, best.bits_per_row, &granule, diag);
     if (e) return e;
     uint64_t have = umbeli_left(&r);
-    if (have < granule.column_bytes) {
-        return umbeli_bad(diag, len, "the bits are cut off");
-    }
+    if (have < granule.column_bytes) return umbeli_bad(diag, len, "the bits are cut off");
     if (have > granule.column_bytes) {
         return umbeli_bad(diag, r.pos + granule.column_bytes, "bytes after the bits of one column");
     }

@@ -313,11 +313,9 @@ bool umbeli_leveldb_bits(uint64_t keys, uint32_t bits_per_key, uint64_t *bits) {
 
 /* A size in bytes, with the number of probes that goes with it. */
 static umbel_err shape_of_bytes(const umbel_foreign *p, umbeli_shape *shape, umbel_diag *diag) {
-    if (p->bytes > INT64_MAX / 8) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: more than 2^63-1 bits");
-    }
+    if (p->bytes > INT64_MAX / 8) return umbeli_invalid(diag, "bytes: more than 2^63-1 bits");
     if (p->hashes == 0 || p->hashes > UMBELI_LEVELDB_MAX_HASHES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: must be 1 to 30 when only bytes is given");
+        return umbeli_invalid(diag, "hashes: must be 1 to 30 when only bytes is given");
     }
     shape->bits = p->bytes * 8;
     shape->hashes = p->hashes;
@@ -327,23 +325,18 @@ static umbel_err shape_of_bytes(const umbel_foreign *p, umbeli_shape *shape, umb
 static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const umbel_foreign *p,
                                  uint32_t *bits_per_key, umbel_diag *diag) {
     if (p->bits_per_key) {
-        if (p->fpr != 0) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bits_per_key");
-        }
+        if (p->fpr != 0) return umbeli_invalid(diag, "fpr: excludes bits_per_key");
         *bits_per_key = p->bits_per_key;
         return UMBEL_OK;
     }
-    if (p->capacity == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required to size the filter");
-    }
+    if (p->capacity == 0) return umbeli_invalid(diag, "capacity: required to size the filter");
     if (p->fpr != 0) {
         *bits_per_key = profile->bits_per_key(p->capacity, p->fpr);
         if (*bits_per_key) return UMBEL_OK;
-        return umbeli_fail(diag, UMBEL_EINVAL, "fpr: out of reach for this format's 32-bit hash");
+        return umbeli_invalid(diag, "fpr: out of reach for this format's 32-bit hash");
     }
     if (p->bytes == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "bits_per_key: one of it, fpr and bytes is required");
+        return umbeli_invalid(diag, "bits_per_key: one of it, fpr and bytes is required");
     }
     uint64_t each = p->bytes > UINT64_MAX / 8 ? UINT64_MAX : p->bytes * 8 / p->capacity;
     *bits_per_key = each > UINT32_MAX ? UINT32_MAX : (uint32_t)each;
@@ -363,21 +356,21 @@ umbel_err umbeli_leveldb_draft(const umbeli_leveldb_profile *profile, const umbe
     if (p->bytes && !p->capacity && p->fpr == 0 && !p->bits_per_key) {
         e = shape_of_bytes(p, shape, diag);
     } else if (p->hashes) {
-        e = umbeli_fail(diag, UMBEL_EINVAL, "hashes: follows from bits_per_key in this format");
+        e = umbeli_invalid(diag, "hashes: follows from bits_per_key in this format");
     } else {
         uint32_t bits_per_key = 0;
         e = bits_per_key_of(profile, p, &bits_per_key, diag);
         if (e) return e;
         if (!umbeli_leveldb_bits(p->capacity, bits_per_key, &shape->bits)) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "capacity: more than 2^63-1 bits");
+            return umbeli_invalid(diag, "capacity: more than 2^63-1 bits");
         }
         shape->hashes = umbeli_leveldb_hashes(bits_per_key);
         if (p->bytes && shape->bits / 8 > p->bytes) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys");
+            return umbeli_invalid(diag, "bytes: too few for these keys");
         }
     }
     if (!e && shape->bits > profile->max_bits) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "this format cannot have 2^32 bits or more");
+        return umbeli_invalid(diag, "this format cannot have 2^32 bits or more");
     }
     return e;
 }
@@ -409,15 +402,11 @@ umbel_err umbeli_leveldb_decode(const umbeli_leveldb_profile *profile, const uin
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
     if (how == UMBELI_BORROW) return view(profile, bytes, len, settings, out, diag);
-    if (len < 2) {
-        return umbeli_bad(diag, len, "too short; bits and k need two bytes");
-    }
+    if (len < 2) return umbeli_bad(diag, len, "too short; bits and k need two bytes");
     uint8_t k = bytes[len - 1];
-    if (k == 0) {
-        return umbeli_bad(diag, len - 1, "k: 0, so every key would match");
-    }
+    if (k == 0) return umbeli_bad(diag, len - 1, "k: 0, so every key would match");
     if (k > UMBELI_LEVELDB_MAX_HASHES) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, len - 1, "k: above 30, a reserved encoding");
+        return umbeli_unknown(diag, len - 1, "k: above 30, a reserved encoding");
     }
     umbeli_shape shape = {.bits = ((uint64_t)len - 1) * 8, .hashes = k};
     return umbeli_classic_read(profile->scheme, shape, bytes, how, settings, out, diag);

@@ -79,9 +79,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, settings, &f, diag);
     if (e) return e;
     if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
-    if (how != UMBELI_BORROW && f->ops->kind->check_bits) {
-        e = f->ops->kind->check_bits(f, diag);
-    }
+    if (how != UMBELI_BORROW && f->ops->kind->check_bits) e = f->ops->kind->check_bits(f, diag);
     if (e || how == UMBELI_VERIFY) {
         umbeli_filter_free(f);
         return e;

@@ -100,10 +100,6 @@ static void store_f64(uint8_t *at, double x) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
-static umbel_err unknown(umbel_diag *diag, uint64_t offset, const char *what) {
-    return umbeli_fail_at(diag, UMBEL_EVERSION, offset, what);
-}
-
 bool umbeli_native_begins(const uint8_t *bytes, size_t len) {
     return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
@@ -114,9 +110,9 @@ static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_native_
     if (!umbeli_native_begins(bytes, len)) return umbeli_bad(diag, 0, "magic: not an umbel file");
     if (len < FIXED + CHECKSUM) return umbeli_bad(diag, len, "the header is cut off");
     uint16_t version = umbeli_load_le16(bytes + AT_VERSION);
-    if (version == VERSION << 8) return unknown(diag, AT_VERSION, "version: big-endian");
+    if (version == VERSION << 8) return umbeli_unknown(diag, AT_VERSION, "version: big-endian");
     if (version != VERSION && version != WITH_EXCEPTIONS)
-        return unknown(diag, AT_VERSION, "version: unknown");
+        return umbeli_unknown(diag, AT_VERSION, "version: unknown");
     h->len = umbeli_load_le32(bytes + AT_LEN);
     if (h->len < FIXED + CHECKSUM || h->len > HEADER_MAX || h->len % 8) {
         return umbeli_bad(diag, AT_LEN, "header length: out of range");
@@ -141,7 +137,7 @@ static umbel_err check_key_rule(const uint8_t *bytes, umbeli_native_header *h, u
     };
     h->recipe_only = flags & RECIPE;
     if (flags & ~(uint32_t)(TRIM | LOWER | UPPER | RECIPE)) {
-        return unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
+        return umbeli_unknown(diag, AT_KEY_RULE, "key rule: unknown flag");
     }
     if (h->recipe_only && (flags != RECIPE || t->field || t->delimiter)) {
         return umbeli_bad(diag, AT_KEY_RULE, "key rule: must be 0 where only the recipe says it");
@@ -204,7 +200,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     umbel_err e = check_exceptions(bytes, h, diag);
     if (e) return e;
     if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
-        return unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
+        return umbeli_unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
     if (EXCEPTION * h->exceptions > room) {
@@ -333,9 +329,9 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
                              const uint8_t *borrow, const umbeli_settings *settings,
                              umbel_filter **out, umbel_diag *diag) {
     const umbeli_kind *kind = umbeli_kind_by_id(h->shape.kind);
-    if (!kind) return unknown(diag, AT_KIND, "kind: unknown");
+    if (!kind) return umbeli_unknown(diag, AT_KIND, "kind: unknown");
     if (h->kind_params_len && !kind->take_kind_params) {
-        return unknown(diag, AT_KIND_PARAMS_LEN, "parameters: this kind has none");
+        return umbeli_unknown(diag, AT_KIND_PARAMS_LEN, "parameters: this kind has none");
     }
     umbel_filter *f = NULL;
     umbel_err e = kind->restore(&h->shape, h->payload_len, borrow, settings, &f, diag);

@@ -63,22 +63,22 @@ static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbe
         &p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
     if (e) return e;
     if (!p.capacity && !p.bytes) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity, bytes: one of the two is required");
+        return umbeli_invalid(diag, "capacity, bytes: one of the two is required");
     }
     if (p.bytes > max_bytes || p.bytes % UMBELI_BLOCK_BYTES) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be a multiple of 32 below 2^31");
+        return umbeli_invalid(diag, "bytes: must be a multiple of 32 below 2^31");
     }
     uint64_t bytes = p.bytes;
     if (p.capacity && (p.fpr != 0 || !p.bytes)) {
         if (p.fpr == 0) p.fpr = default_fpr;
         bytes = bytes_for(p.capacity, p.fpr);
-        if (!bytes) return umbeli_fail(diag, UMBEL_EINVAL, "capacity, fpr: 2^31 bytes or more");
+        if (!bytes) return umbeli_invalid(diag, "capacity, fpr: 2^31 bytes or more");
         if (p.bytes && bytes > p.bytes) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys and this fpr");
+            return umbeli_invalid(diag, "bytes: too few for these keys and this fpr");
         }
     } else if (!p.capacity && p.fpr != 0) {
         umbel_plan max = {.kind = UMBEL_KIND_BLOCKED, .fpr = p.fpr, .bytes = bytes};
-        if (umbeli_plan_solve(&max)) return umbeli_fail(diag, UMBEL_EINVAL, max.why);
+        if (umbeli_plan_solve(&max)) return umbeli_invalid(diag, max.why);
         p.capacity = max.capacity;
     }
     /* The writers' formula is that of a classic filter, so the promise may have to be weaker. */
@@ -122,7 +122,7 @@ static umbel_err read_choice(umbeli_thrift *t, umbeli_thrift_field field, const 
     }
     while (umbeli_thrift_next(t, &member)) {
         if (member.id != 1 || member.type != UMBELI_THRIFT_STRUCT) {
-            return umbeli_fail_at(diag, UMBEL_EVERSION, at, other);
+            return umbeli_unknown(diag, at, other);
         }
         chosen = true;
         umbeli_thrift_skip(t, member.type);
@@ -156,9 +156,7 @@ umbel_err umbeli_parquet_header(const uint8_t *bytes, size_t len, size_t *header
     while (umbeli_thrift_next(&t, &field)) {
         umbel_err e = UMBEL_OK;
         bool known = field.id >= FIELD_NUM_BYTES && field.id < FIELDS;
-        if (known && seen[field.id]) {
-            return umbeli_bad(diag, t.in.pos, "a field occurs twice");
-        }
+        if (known && seen[field.id]) return umbeli_bad(diag, t.in.pos, "a field occurs twice");
         if (!known) {
             umbeli_thrift_skip(&t, field.type);
         } else if (field.id == FIELD_NUM_BYTES) {
@@ -186,12 +184,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     uint32_t num_bytes = 0;
     umbel_err e = umbeli_parquet_header(bytes, len, &head, &num_bytes, diag);
     if (e) return e;
-    if (len - head < num_bytes) {
-        return umbeli_bad(diag, len, "the bits are cut off");
-    }
-    if (len - head > num_bytes) {
-        return umbeli_bad(diag, head + num_bytes, "bytes after the bits");
-    }
+    if (len - head < num_bytes) return umbeli_bad(diag, len, "the bits are cut off");
+    if (len - head > num_bytes) return umbeli_bad(diag, head + num_bytes, "bytes after the bits");
     if (how == UMBELI_VERIFY) return UMBEL_OK;
     umbeli_shape shape = {.bits = (uint64_t)num_bytes * 8};
     const uint8_t *borrow = how == UMBELI_BORROW ? bytes + head : NULL;

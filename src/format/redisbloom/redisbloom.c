@@ -37,10 +37,10 @@ static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) 
     if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     if (p->nonscaling && p->expansion) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: excludes nonscaling");
+        return umbeli_invalid(diag, "expansion: excludes nonscaling");
     }
     if (p->expansion > UMBELI_REDISBLOOM_EXPANSION_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: must be at most 32768");
+        return umbeli_invalid(diag, "expansion: must be at most 32768");
     }
     out->options = UMBELI_REDISBLOOM_NOROUND | UMBELI_REDISBLOOM_FORCE64;
     if (p->nonscaling) out->options |= UMBELI_REDISBLOOM_NO_SCALING;

@@ -95,7 +95,7 @@ static umbel_err check_options(const umbeli_redisbloom_head *h, umbel_diag *diag
     } else if (h->options & UMBELI_REDISBLOOM_ENTRIES_ARE_BITS) {
         what = "options: entries as bits are not supported";
     }
-    return what ? umbeli_fail_at(diag, UMBEL_EVERSION, 12, what) : UMBEL_OK;
+    return what ? umbeli_unknown(diag, 12, what) : UMBEL_OK;
 }
 
 static umbel_err check_sum(const umbeli_redisbloom_head *h, uint64_t keys, umbel_diag *diag) {
@@ -233,18 +233,16 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
     uint64_t offset = fits ? (uint64_t)iterator - 1 - len : 0, left = 0;
     umbeli_layer *layer = NULL;
     uint8_t *to = fits ? run_at(f, offset, &left, &layer) : NULL;
-    if (!to) return umbeli_fail(diag, UMBEL_EINVAL, "invalid offset - no link found");
-    if (len > left) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "invalid chunk - Too big for current filter");
-    }
+    if (!to) return umbeli_invalid(diag, "invalid offset - no link found");
+    if (len > left) return umbeli_invalid(diag, "invalid chunk - Too big for current filter");
     /* A layer that keeps hashes must come whole and in order, so that no lookup takes longer than
      * in one that was filled here. */
     bool checked = layer && layer->probes->check;
     if (checked && (len != layer->bytes || !layer->probes->check(layer, bytes))) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
+        return umbeli_invalid(diag, "received bad data");
     }
     if (len && len == left && !ends_clean(layer, bytes[len - 1])) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "received bad data");
+        return umbeli_invalid(diag, "received bad data");
     }
     if (len) memcpy(to, bytes, len);
     if (layer) umbeli_chain_recount((umbeli_chain *)f, layer);

@@ -63,27 +63,22 @@ static uint64_t millibits_for(uint64_t keys, double fpr) {
 }
 
 static umbel_err millibits_of(const umbel_foreign *p, uint64_t *millibits, umbel_diag *diag) {
-    if (p->capacity == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "capacity: required to size the filter");
-    }
+    if (p->capacity == 0) return umbeli_invalid(diag, "capacity: required to size the filter");
     if (p->bits_per_key) {
-        if (p->fpr != 0) return umbeli_fail(diag, UMBEL_EINVAL, "fpr: excludes bits_per_key");
+        if (p->fpr != 0) return umbeli_invalid(diag, "fpr: excludes bits_per_key");
         *millibits = p->bits_per_key > MAX_MILLIBITS / 1000 ? MAX_MILLIBITS
                                                             : p->bits_per_key * UINT64_C(1000);
     } else if (p->fpr != 0) {
         *millibits = millibits_for(p->capacity, p->fpr);
-        if (!*millibits) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "fpr: out of reach with 100 bits per key");
-        }
+        if (!*millibits) return umbeli_invalid(diag, "fpr: out of reach with 100 bits per key");
     } else if (p->bytes) {
         double all = (double)(p->bytes / LINE * LINE) * 8000 / (double)p->capacity;
         *millibits = all > MAX_MILLIBITS ? MAX_MILLIBITS : (uint64_t)all;
     } else {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "bits_per_key: one of it, fpr and bytes is required");
+        return umbeli_invalid(diag, "bits_per_key: one of it, fpr and bytes is required");
     }
     if (*millibits < MIN_MILLIBITS || (p->bytes && len_of(p->capacity, *millibits) > p->bytes)) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "bytes: too few for these keys");
+        return umbeli_invalid(diag, "bytes: too few for these keys");
     }
     return UMBEL_OK;
 }
@@ -99,18 +94,15 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr, .hashes = p->hashes};
     if (p->bytes && !p->capacity && p->fpr == 0 && !p->bits_per_key) {
         if (p->bytes % LINE || p->bytes > max_len) {
-            return umbeli_fail(diag, UMBEL_EINVAL, "bytes: must be lines of 64, below 4 GiB");
+            return umbeli_invalid(diag, "bytes: must be lines of 64, below 4 GiB");
         }
         if (p->hashes == 0 || p->hashes > MAX_HASHES) {
-            return umbeli_fail(diag, UMBEL_EINVAL,
-                               "hashes: must be 1 to 30 when only bytes is given");
+            return umbeli_invalid(diag, "hashes: must be 1 to 30 when only bytes is given");
         }
         shape->bits = p->bytes * 8;
         return UMBEL_OK;
     }
-    if (p->hashes) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "hashes: follows from bits_per_key in this format");
-    }
+    if (p->hashes) return umbeli_invalid(diag, "hashes: follows from bits_per_key in this format");
     uint64_t millibits = 0;
     e = millibits_of(p, &millibits, diag);
     shape->bits = len_of(p->capacity, millibits) * 8;
@@ -135,21 +127,15 @@ typedef struct meta {
 
 static umbel_err read_fast(const uint8_t *last, meta *m, umbel_diag *diag) {
     uint32_t hashes = last[2] & 31, size = last[2] >> 5;
-    if (last[1]) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 1, "a reserved kind of Bloom filter");
-    }
-    if (size) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 2, "lines: a reserved size");
-    }
+    if (last[1]) return umbeli_unknown(diag, m->len + 1, "a reserved kind of Bloom filter");
+    if (size) return umbeli_unknown(diag, m->len + 2, "lines: a reserved size");
     if (hashes == 0 || hashes > MAX_HASHES) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 2, "probes: 0 and 31 are reserved");
+        return umbeli_unknown(diag, m->len + 2, "probes: 0 and 31 are reserved");
     }
     if (last[3] || last[4]) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 3, "reserved bytes that are not 0");
+        return umbeli_unknown(diag, m->len + 3, "reserved bytes that are not 0");
     }
-    if (m->len % LINE) {
-        return umbeli_bad(diag, m->len, "the bits are not lines of 64 bytes");
-    }
+    if (m->len % LINE) return umbeli_bad(diag, m->len, "the bits are not lines of 64 bytes");
     m->form = FAST;
     m->hashes = hashes;
     return UMBEL_OK;
@@ -176,17 +162,13 @@ static umbel_err read_meta(const uint8_t *bytes, size_t len, meta *m, umbel_diag
         return umbeli_fail(diag, UMBEL_EVERSION, "longer than this format can be");
     }
     if (*last == 0 && umbeli_load_le32(last + 1) == 0) return UMBEL_OK;
-    if (*last == 0) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 1, "reserved bytes that are not 0");
-    }
+    if (*last == 0) return umbeli_unknown(diag, m->len + 1, "reserved bytes that are not 0");
     if (*last == MARK_FAST) return read_fast(last, m, diag);
     if (*last <= MAX_LEGACY) return read_legacy(last, m, diag);
-    if (*last != MARK_RIBBON) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len, "a reserved kind of filter");
-    }
+    if (*last != MARK_RIBBON) return umbeli_unknown(diag, m->len, "a reserved kind of filter");
     m->ribbon = (umbeli_ribbon_meta){last[1], umbeli_load_le32(last + 1) >> 8};
     if (m->ribbon.blocks < 2) {
-        return umbeli_fail_at(diag, UMBEL_EVERSION, m->len + 2, "blocks: 0 and 1 are reserved");
+        return umbeli_unknown(diag, m->len + 2, "blocks: 0 and 1 are reserved");
     }
     m->form = RIBBON;
     return UMBEL_OK;
@@ -195,9 +177,7 @@ static umbel_err read_meta(const uint8_t *bytes, size_t len, meta *m, umbel_diag
 /* `bits` NULL: the filter gets its own memory. */
 static umbel_err make(const meta *m, const uint8_t *bits, const umbeli_settings *settings,
                       umbel_filter **out, umbel_diag *diag) {
-    if (m->form == RIBBON) {
-        return umbeli_ribbon_new(m->ribbon, m->len, bits, settings, out, diag);
-    }
+    if (m->form == RIBBON) return umbeli_ribbon_new(m->ribbon, m->len, bits, settings, out, diag);
     umbeli_shape shape = {.bits = m->len * 8, .hashes = m->hashes};
     if (m->form == LEGACY) {
         return umbeli_rocksdb_legacy_new(shape, m->lines, bits, settings, out, diag);
