@@ -63,8 +63,8 @@ typedef struct umbeli_codec {
     umbel_err (*decode)(const uint8_t *bytes, size_t len, umbeli_decoding how,
                         const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
-    /* Instead of decode, for bytes that do not fully describe themselves: `as` holds what the
-     * filter was made with, and is refused, naming the field, if it is incomplete. */
+    /* Instead of decode, for bytes that do not fully describe themselves: `as` holds the format and
+     * what else the filter was made with, and is refused, naming the field, if it is incomplete. */
     umbel_err (*decode_as)(const umbel_foreign *as, const uint8_t *bytes, size_t len,
                            umbeli_decoding how, const umbeli_settings *settings, umbel_filter **out,
                            umbel_diag *diag);
