@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tables/value_text.h"
 
+#include "core/text.h"
+
 enum { MAX_DIGITS = 18, MAX_TIME_DIGITS = 9 };
 
 typedef struct cursor {
@@ -23,7 +25,7 @@ static bool one_of(cursor *c, const char *choices) {
 }
 
 static bool is_digit(const cursor *c) {
-    return c->at < c->end && *c->at >= '0' && *c->at <= '9';
+    return c->at < c->end && umbeli_is_digit(*c->at);
 }
 
 /* Exactly `width` digits. */
@@ -125,19 +127,13 @@ bool umbeli_read_decimal(umbel_key text, unsigned scale, int64_t *unscaled) {
     return true;
 }
 
-static int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 bool umbeli_read_uuid(umbel_key text, uint8_t bytes[16]) {
     cursor c = over(text);
     uint8_t read[16] = {0};
     unsigned digits = 0;
     for (; c.at < c.end; c.at++) {
         if (*c.at == '-' && digits % 4 == 0 && digits >= 8 && digits <= 20) continue;
-        int digit = hex_digit(*c.at);
+        int digit = umbeli_hex_digit(*c.at);
         if (digit < 0 || digits == 32) return false;
         read[digits / 2] = (uint8_t)(read[digits / 2] << 4 | digit);
         digits++;

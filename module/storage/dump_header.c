@@ -390,13 +390,13 @@ static umbel_err make_first(const bf_head *head, uint64_t max_bytes, umbel_filte
     umbeli_native_header h = head->layers[0];
     umbeli_layer layer;
     umbel_filter *f = NULL;
-    umbel_err e = umbeli_native_take_secret(&h, &settings, diag);
+    umbel_err e = umbeli_native_use_secret(&h, &settings, diag);
     if (e) return e;
     if (!is_layer(&h)) return umbeli_native_make(head->bytes, &h, NULL, &settings, out, diag);
     e = describe_layer(head, 0, &layer, diag);
     if (!e) e = bf_layers_new(&head->params, &h.shape, &layer, &settings, &f, diag);
     if (e) return e;
-    e = umbeli_native_take_meta(f, head->bytes, &h, diag);
+    e = umbeli_native_read_meta(f, head->bytes, &h, diag);
     if (e) {
         umbel_free(f);
         return e;

@@ -56,7 +56,7 @@ static bool same_file(const identity *a, const identity *b) {
 }
 
 /* Reads the current file; on failure the list stays as it was. */
-static umbel_err take_file(umbel_list *l, const identity *file, umbel_diag *diag) {
+static umbel_err read_file(umbel_list *l, const identity *file, umbel_diag *diag) {
     umbel_filter *f = NULL;
     umbel_recipe *recipe = NULL;
     umbel_err e = file->size <= read_up_to ? umbel_file_load(l->path, NULL, &l->opts, &f, diag)
@@ -112,7 +112,7 @@ umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list *
     if (!e) {
         memcpy(l->path, path, len);
         l->asked_at = second_now();
-        e = take_file(l, &file, diag);
+        e = read_file(l, &file, diag);
     }
     errno = saved;
     if (e) {
@@ -141,7 +141,7 @@ umbel_err umbel_list_refresh(umbel_list *l, bool *replaced, umbel_diag *diag) {
     umbel_err e = identify(l->path, &file, &why);
     bool other = !e && !same_file(&file, &l->file);
     l->asked_at = second_now();
-    if (other) e = take_file(l, &file, &why);
+    if (other) e = read_file(l, &file, &why);
     errno = saved;
     l->replaced += other && !e;
     if (replaced) *replaced = other && !e;

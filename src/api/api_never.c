@@ -145,7 +145,7 @@ umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n, u
 
 /* ---- keys that go into the filter --------------------------------------------------------- */
 
-static void take_off(umbel_never *n, uint64_t hash) {
+static void mark_member(umbel_never *n, uint64_t hash) {
     uint64_t mask = UINT64_MAX >> n->shift;
     for (uint64_t at = hash >> n->shift; n->table[at]; at = (at + 1) & mask) {
         uint32_t i = n->table[at] - 1;
@@ -168,7 +168,7 @@ umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t 
         umbeli_native_hashes(&never->shape, members + from, batch, hashes);
         for (size_t i = 0; i < batch; i++)
             __builtin_prefetch(&never->table[hashes[i] >> never->shift]);
-        for (size_t i = 0; i < batch; i++) take_off(never, hashes[i]);
+        for (size_t i = 0; i < batch; i++) mark_member(never, hashes[i]);
     }
     return UMBEL_OK;
 }
@@ -178,8 +178,7 @@ umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t 
 static const char *hashes_differ(const umbel_never *n, const umbel_filter *f) {
     if (f->shape.format != UMBEL_FMT_NATIVE) return "the filter has another system's format";
     if (f->shape.hash != n->shape.hash || f->shape.seed != n->shape.seed ||
-        f->shape.secret.word[0] != n->shape.secret.word[0] ||
-        f->shape.secret.word[1] != n->shape.secret.word[1]) {
+        !umbeli_same_secret(f->shape.secret, n->shape.secret)) {
         return "the filter has a different seed or secret";
     }
     if (!f->ops->hash_many && !n->wide) return "kind: a classic filter must be announced";

@@ -18,7 +18,7 @@ static uint64_t before_word(const uint8_t *p, uint64_t len) {
 
 /* In units of size_t, as in block_atomic.h: the widest word that every machine loads and stores at
  * once. */
-void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len) {
+void umbeli_bits_copy_seen(uint8_t *into, const uint8_t *from, uint64_t len) {
     uint64_t i = 0, head = before_word(from, len);
     for (; i < head; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);
     for (; i + sizeof(size_t) <= len; i += sizeof(size_t)) {

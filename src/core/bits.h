@@ -56,6 +56,19 @@ static inline void umbeli_store_le64(void *p, uint64_t x) {
     memcpy(p, &x, sizeof x);
 }
 
+static inline double umbeli_load_f64(const void *p) {
+    uint64_t bits = umbeli_load_le64(p);
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static inline void umbeli_store_f64(void *p, double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    umbeli_store_le64(p, bits);
+}
+
 static inline uint32_t umbeli_rotl32(uint32_t x, unsigned r) {
     return (x << (r & 31)) | (x >> (-r & 31));
 }
@@ -106,7 +119,7 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
 
 /* Copies bytes that other threads may be setting bits in, word by word: each word of the copy is
  * one that stood there at some moment. */
-void umbeli_bits_take(uint8_t *into, const uint8_t *from, uint64_t len);
+void umbeli_bits_copy_seen(uint8_t *into, const uint8_t *from, uint64_t len);
 
 /* umbeli_bits_or for an `into` that other threads read meanwhile. */
 void umbeli_bits_or_seen(uint8_t *into, const uint8_t *from, uint64_t len);

@@ -42,14 +42,30 @@ uint64_t umbeli_take_u64le(umbeli_reader *r) {
 }
 
 double umbeli_take_f64le(umbeli_reader *r) {
-    uint64_t word = umbeli_take_u64le(r);
-    double x;
-    memcpy(&x, &word, sizeof x);
-    return x;
+    const uint8_t *p = umbeli_take(r, 8);
+    return p ? umbeli_load_f64(p) : 0;
 }
 
 uint32_t umbeli_take_u32be(umbeli_reader *r) {
     return __builtin_bswap32(umbeli_take_u32le(r));
+}
+
+bool umbeli_take_varint(umbeli_reader *r, uint64_t *value) {
+    *value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+        uint8_t byte = umbeli_take_u8(r);
+        if (r->failed || (shift == 63 && byte > 1)) return false;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (!(byte & 0x80)) return true;
+    }
+    return false;
+}
+
+size_t umbeli_varint(uint64_t value, uint8_t bytes[UMBELI_VARINT]) {
+    size_t len = 0;
+    for (; value >= 0x80; value >>= 7) bytes[len++] = (uint8_t)((value & 0x7f) | 0x80);
+    bytes[len++] = (uint8_t)value;
+    return len;
 }
 
 void umbeli_put(umbeli_writer *w, const void *bytes, size_t len) {
@@ -93,9 +109,9 @@ void umbeli_put_u64le(umbeli_writer *w, uint64_t x) {
 }
 
 void umbeli_put_f64le(umbeli_writer *w, double x) {
-    uint64_t word;
-    memcpy(&word, &x, sizeof word);
-    umbeli_put_u64le(w, word);
+    uint8_t bytes[8];
+    umbeli_store_f64(bytes, x);
+    umbeli_put(w, bytes, sizeof bytes);
 }
 
 void umbeli_put_u32be(umbeli_writer *w, uint32_t x) {

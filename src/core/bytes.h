@@ -29,6 +29,14 @@ uint64_t umbeli_take_u64le(umbeli_reader *r);
 double umbeli_take_f64le(umbeli_reader *r);
 uint32_t umbeli_take_u32be(umbeli_reader *r);
 
+/* A base-128 number, low groups first: LEB128.  False when it is cut off, which r->failed says, or
+ * has more than 64 bits. */
+bool umbeli_take_varint(umbeli_reader *r, uint64_t *value);
+
+/* Writes such a number and returns its length. */
+enum { UMBELI_VARINT = 10 };
+size_t umbeli_varint(uint64_t value, uint8_t bytes[UMBELI_VARINT]);
+
 /* Writes pieces to a sink: memory, a file, a checksum.  The sink returns false to stop. */
 typedef bool (*umbeli_sink)(void *ctx, const void *bytes, size_t len);
 

@@ -36,6 +36,15 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     return UMBEL_OK;
 }
 
+umbel_err umbeli_filter_finish(umbel_filter *f, umbel_err e, umbel_filter **out) {
+    if (e) {
+        umbeli_filter_free(f);
+    } else {
+        *out = f;
+    }
+    return e;
+}
+
 uint8_t *umbeli_filter_segment(const umbel_filter *f, size_t i, uint64_t *len) {
     if (i > 0) return f->ops->segment ? f->ops->segment(f, i, len) : NULL;
     *len = f->data_len;
@@ -66,7 +75,7 @@ const uint8_t *umbeli_filter_peek(const umbel_filter *f, uint64_t offset, uint8_
     if (!bytes) return NULL;
     if (*len > UMBELI_PEEK) *len = UMBELI_PEEK;
     if (!f->concurrent) return bytes;
-    umbeli_bits_take(room, bytes, *len);
+    umbeli_bits_copy_seen(room, bytes, *len);
     return room;
 }
 
@@ -105,7 +114,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     /* The kind's own fields follow the base; ops->copy takes care of pointers among them. */
     memcpy((char *)f + sizeof *f, (const char *)from + sizeof *from, from->ops->size - sizeof *f);
     if (from->concurrent) {
-        umbeli_bits_take(f->data, from->data, from->data_len);
+        umbeli_bits_copy_seen(f->data, from->data, from->data_len);
     } else {
         memcpy(f->data, from->data, (size_t)from->data_len);
     }
@@ -117,12 +126,7 @@ umbel_err umbeli_filter_copy(const umbel_filter *from, umbel_filter **out) {
     if (!e) e = umbeli_extra_set(f, from->extra, from->extra_len, NULL);
     if (!e) e = umbeli_meta_copy(f, from);
     if (!e) e = copy_exceptions(f, from->exceptions);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_filter_finish(f, e, out);
 }
 
 umbel_err umbeli_extra_set(umbel_filter *f, const void *bytes, size_t len, umbel_diag *diag) {
@@ -239,9 +243,7 @@ const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b) 
     if (a->kind != b->kind) return "the kinds differ";
     if (a->scheme != b->scheme || a->format != b->format) return "the layouts differ";
     if (a->hash != b->hash) return "the hash functions differ";
-    if (a->secret.word[0] != b->secret.word[0] || a->secret.word[1] != b->secret.word[1]) {
-        return "the secrets differ";
-    }
+    if (!umbeli_same_secret(a->secret, b->secret)) return "the secrets differ";
     if (a->seed != b->seed) return "the seeds differ";
     if (a->bits != b->bits) return "the sizes differ";
     if (a->hashes != b->hashes) return "the numbers of hashes differ";

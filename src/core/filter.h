@@ -148,6 +148,9 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
                             uint64_t data_len, const uint8_t *borrow,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
+/* Ends a function that makes a filter: after an error frees it, else passes it on. */
+umbel_err umbeli_filter_finish(umbel_filter *f, umbel_err e, umbel_filter **out);
+
 /* The payload as a sequence of runs of memory: run i, or NULL after the last.  A filter that is not
  * a chain has one. */
 uint8_t *umbeli_filter_segment(const umbel_filter *f, size_t i, uint64_t *len);

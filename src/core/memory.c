@@ -66,8 +66,8 @@ static void ask_for_huge_pages(uint8_t *data, uint64_t len) {
 #endif
 }
 
-static bool take(const umbeli_settings *m, uint64_t len, umbeli_array *out,
-                 void *(*get)(const umbeli_settings *m, size_t size)) {
+static bool allocate(const umbeli_settings *m, uint64_t len, umbeli_array *out,
+                     void *(*get)(const umbeli_settings *m, size_t size)) {
     size_t align = m->plain ? 1 : alignment(m, len), more = m->plain ? 0 : align + LINE;
     void *raw = NULL;
     if (len <= SIZE_MAX - more) raw = get(m, (size_t)len + more);
@@ -82,14 +82,14 @@ umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array 
     if (m->max_bytes && len > m->max_bytes) {
         return umbeli_fail_limit(diag, len, "the bits need more than opts.max_bytes");
     }
-    if (!take(m, len, out, umbeli_new)) {
+    if (!allocate(m, len, out, umbeli_new)) {
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");
     }
     return UMBEL_OK;
 }
 
 bool umbeli_scratch_new(const umbeli_settings *m, uint64_t len, umbeli_array *out) {
-    return take(m, len, out, unzeroed);
+    return allocate(m, len, out, unzeroed);
 }
 
 bool umbeli_array_move(const umbeli_settings *m, umbeli_array *array, uint64_t len,

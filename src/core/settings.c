@@ -2,6 +2,7 @@
 #include "core/settings.h"
 
 #include "core/diag.h"
+#include "core/text.h"
 
 enum { MAX_THREADS = 1024 };
 
@@ -30,20 +31,13 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
     return UMBEL_OK;
 }
 
-static int digit_of(uint8_t c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-    return -1;
-}
-
 static bool from_digits(const uint8_t *text, size_t len, uint8_t *secret) {
     uint8_t bytes[UMBELI_SECRET_BYTES];
     if (len && text[len - 1] == '\n') len--;
     if (len && text[len - 1] == '\r') len--;
     if (len != 2 * sizeof bytes) return false;
     for (size_t i = 0; i < sizeof bytes; i++) {
-        int high = digit_of(text[2 * i]), low = digit_of(text[2 * i + 1]);
+        int high = umbeli_hex_digit(text[2 * i]), low = umbeli_hex_digit(text[2 * i + 1]);
         if (high < 0 || low < 0) return false;
         bytes[i] = (uint8_t)(high << 4 | low);
     }

@@ -26,6 +26,10 @@ static inline umbeli_secret umbeli_secret_from(const uint8_t *bytes) {
     return (umbeli_secret){{umbeli_load_le64(bytes), umbeli_load_le64(bytes + 8)}};
 }
 
+static inline bool umbeli_same_secret(umbeli_secret a, umbeli_secret b) {
+    return a.word[0] == b.word[0] && a.word[1] == b.word[1];
+}
+
 /* A checked copy of the caller's umbel_opts. */
 typedef struct umbeli_settings {
     umbel_alloc hook; /* hook.alloc NULL: the C library's */

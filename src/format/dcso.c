@@ -257,12 +257,7 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     if (e) return e;
     umbeli_count_added(f, h.added);
     e = umbeli_extra_set(f, data, (size_t)data_len, diag);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_filter_finish(f, e, out);
 }
 
 static bool is_gzipped(const uint8_t *bytes, size_t len) {

@@ -77,7 +77,7 @@ static uint64_t minus(uint64_t a, uint64_t b, uint64_t m) {
     return a >= b ? a - b : a + (m - b);
 }
 
-static void take_course(const umbeli_progression *p, uint64_t step, uint64_t *random, course *c) {
+static void draw_course(const umbeli_progression *p, uint64_t step, uint64_t *random, course *c) {
     const uint64_t m = p->bits;
     uint64_t sum = 0, jumped = 0, turn = 0, each = 0; /* the turn is a fraction of 2^64 */
     if (breaks(p)) {
@@ -172,7 +172,7 @@ static double tried(const umbeli_progression *p, const uint8_t *bits, uint64_t s
     rotate(&r, bits, p->bits, p->mirrored);
     for (uint64_t i = 0; i < steps; i++) {
         uint64_t step = steps < p->bits ? below(random, p->bits) : i % p->bits;
-        take_course(p, step, random, &c);
+        draw_course(p, step, random, &c);
         hits += found(p, &r, &c, step);
     }
     double tries = (double)steps * (double)p->bits / (double)(p->tied ? p->tied : 1);
@@ -216,7 +216,7 @@ static double coinciding(const umbeli_progression *p, double fill) {
                 int draws = breaks(p) ? DRAWS : 1;
                 for (int i = 0; i < draws; i++) {
                     course c;
-                    take_course(p, step, &random, &c);
+                    draw_course(p, step, &random, &c);
                     mean += power(fill, distinct(p, &c)) / draws;
                 }
                 sum += fmax(mean - all, 0);
@@ -258,7 +258,7 @@ static void agreements(const umbeli_progression *p, uint32_t n, double *share) {
 
 /* How many of the keys follow an absent one, or are followed by it, at a distance of 0, 1, 2, ...
  * steps, and so share all probes except that many. */
-static void take_followers(const umbeli_progression *p, double keys, double *followers) {
+static void count_followers(const umbeli_progression *p, double keys, double *followers) {
     const double m = (double)p->bits;
     const uint32_t k = p->hashes;
     double both = p->quadratic ? 1 : 2, share[MAX_HASHES + 1]; /* forwards, and backwards */
@@ -288,7 +288,7 @@ static double large(const umbeli_progression *p, double independent, double fill
     const uint32_t k = p->hashes;
     double followers[MAX_HASHES], theirs = 0;
     if (k < 2 || k > MANY_HASHES || !(fill < 1)) return fmin(1, independent);
-    take_followers(p, keys, followers);
+    count_followers(p, keys, followers);
     for (uint32_t behind = 0; behind < k; behind++) {
         theirs += followers[behind] * (k - behind) / k;
     }
@@ -330,7 +330,7 @@ static void place(const void *how, uint64_t *random, uint64_t *pos) {
     course c;
     uint64_t start = below(random, p->bits), step = below(random, p->bits);
     if (p->tied) step += start * p->ties % p->tied - step % p->tied;
-    take_course(p, step, random, &c);
+    draw_course(p, step, random, &c);
     for (uint32_t i = 0; i < p->hashes; i++) {
         pos[i] = c.back[i] ? minus(c.at[i], start, p->bits) : plus(c.at[i], start, p->bits);
     }
@@ -346,7 +346,7 @@ static double share_per_key(const umbeli_progression *p) {
         return -expm1(p->hashes * log1p(-1 / (double)m));
     }
     for (uint64_t i = 0; i < steps; i++) {
-        take_course(p, i * m / steps, &random, &c);
+        draw_course(p, i * m / steps, &random, &c);
         sum += distinct(p, &c);
     }
     return (double)sum / (double)steps / (double)m;

@@ -28,7 +28,7 @@ typedef struct line {
     double weight, x, xx, y, xy; /* sums; finally x and y are means */
 } line;
 
-INLINED static inline double line_take(void *sums, const umbeli_load *load) {
+INLINED static inline double line_visit(void *sums, const umbeli_load *load) {
     line *sum = sums;
     if (sum->weight == 0.0) sum->origin = load->keys;
     double x = load->keys - sum->origin, y = load->weight * umbeli_block_rate(sum->form, load);
@@ -55,7 +55,7 @@ typedef struct scatter {
     double weight, within, between, third;
 } scatter;
 
-INLINED static inline double scatter_take(void *sums, const umbeli_load *load) {
+INLINED static inline double scatter_visit(void *sums, const umbeli_load *load) {
     scatter *sum = sums;
     const umbeli_lanes form = sum->line.form;
     const double *clear = load->clear, bits = form.bits;
@@ -105,9 +105,9 @@ INLINED static inline double spread_of(umbeli_lanes form, uint64_t nblocks,
     for (int i = 0; i < nclasses; i++) {
         double share = classes[i].share;
         scatter s = {.line = {.form = form}};
-        umbeli_loads_visit(form, n, share, rough, line_take, &s.line);
+        umbeli_loads_visit(form, n, share, rough, line_visit, &s.line);
         s.slope = line_slope(&s.line);
-        umbeli_loads_visit(form, n, share, rough, scatter_take, &s);
+        umbeli_loads_visit(form, n, share, rough, scatter_visit, &s);
         double between = nblocks > 1 ? s.between * z / (z - 1.0) : 0.0;
         double weight = classes[i].blocks * share * share / s.weight;
         variance += weight * (s.within + between);

@@ -71,15 +71,14 @@ bool umbeli_static_divide(uint64_t keys, uint32_t arity, uint64_t fullest,
     return true;
 }
 
-/* The probability that an absent key shares its hash with one of the keys; 0 where that is
- * negligible against the table's rate. */
-static double hash_collisions(uint64_t keys, double rate) {
+double umbeli_hash_collisions(uint64_t keys, double rate) {
     double chance = ldexp((double)keys, -64);
     return chance < 1e-6 * rate ? 0 : chance;
 }
 
 bool umbeli_static_widths_for_rate(umbeli_static_layout *l, uint64_t keys, double fpr) {
-    double table = fpr - hash_collisions(keys, fpr), shards = (double)umbeli_static_shards(l);
+    double table = fpr - umbeli_hash_collisions(keys, fpr),
+           shards = (double)umbeli_static_shards(l);
     if (!(table >= ldexp(1, -UMBELI_STATIC_MAX_WIDTH))) return false;
     uint32_t width = table >= 0.5 ? 1 : (uint32_t)floor(-log2(table));
     /* With a share f of wide shards the rate is 2^-width (1 - f/2). */
@@ -127,5 +126,6 @@ double umbeli_static_rate(const umbeli_static_layout *l, uint64_t keys) {
     if (l->empty) return 0;
     double wide = (double)l->wide / (double)umbeli_static_shards(l);
     double table = ldexp(1 - wide / 2, -(int)l->width);
-    return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
+    return fmin(table + umbeli_hash_collisions(keys, table),
+                1); /* a file may claim any number of keys */
 }

@@ -65,6 +65,10 @@ uint64_t umbeli_static_len(const umbeli_static_layout *layout);
 /* The false-positive rate once it is built. */
 double umbeli_static_rate(const umbeli_static_layout *layout, uint64_t keys);
 
+/* The probability that an absent key shares its 64-bit hash with one of the keys; 0 where that is
+ * negligible against the table's rate. */
+double umbeli_hash_collisions(uint64_t keys, double rate);
+
 /* Planned room of one shard, in keys, if `keys` are spread evenly. */
 uint64_t umbeli_static_room(uint64_t keys, uint32_t shard_bits);
 

@@ -105,17 +105,11 @@ static double wide_share(const umbeli_tight_level *l, uint32_t window) {
     return fmax(all - narrow, 0) / all;
 }
 
-/* The probability that an absent key shares its hash with one of the keys; 0 where that is
- * negligible against the table's rate. */
-static double hash_collisions(uint64_t keys, double rate) {
-    double chance = ldexp((double)keys, -64);
-    return chance < 1e-6 * rate ? 0 : chance;
-}
-
 /* The rate, from the share of keys that are compared in wide places. */
 static double rate_of(const umbeli_tight_layout *l, uint64_t keys, double wide) {
     double table = ldexp(1 - wide / 2, -(int)l->width);
-    return fmin(table + hash_collisions(keys, table), 1); /* a file may claim any number of keys */
+    return fmin(table + umbeli_hash_collisions(keys, table),
+                1); /* a file may claim any number of keys */
 }
 
 double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {

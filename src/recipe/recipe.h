@@ -5,6 +5,9 @@
 #ifndef UMBELI_RECIPE_H
 #define UMBELI_RECIPE_H
 
+#include <string.h>
+
+#include "core/text.h"
 #include "umbel_foreign.h"
 #include "umbel_recipe.h"
 
@@ -73,18 +76,30 @@ struct umbel_recipe {
     char text[UMBELI_RECIPE_TEXT + 32];
 };
 
-/* isspace in the C locale. */
-static inline bool umbeli_is_space(uint8_t c) {
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 umbeli_text umbeli_trimmed(umbeli_text s);
+
+/* The text without the byte-order mark that it may begin with. */
+static inline umbeli_text umbeli_unmarked(umbeli_text s) {
+    bool marked = s.len >= 3 && memcmp(s.at, "\xef\xbb\xbf", 3) == 0;
+    return marked ? (umbeli_text){s.at + 3, s.len - 3} : s;
+}
 
 /* The first `c` in the text, or NULL. */
 const uint8_t *umbeli_find(umbeli_text s, uint8_t c);
 
 /* umbel_recipe_parse into the caller's memory. */
 umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag);
+
+/* A text being written: what has room is written, all of it is counted. */
+typedef struct umbeli_line {
+    char *to;
+    size_t cap, len;
+} umbeli_line;
+
+void umbeli_line_put(umbeli_line *l, const char *text);
+void umbeli_line_number(umbeli_line *l, uint32_t n);
+void umbeli_line_name(umbeli_line *l, const char *name, size_t len); /* quoted if need be */
+void umbeli_line_hex(umbeli_line *l, uint8_t c);                     /* 0xHH */
 
 /* Writes the canonical text from all other members. */
 void umbeli_recipe_write(umbel_recipe *r);

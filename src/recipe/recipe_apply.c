@@ -64,10 +64,7 @@ static umbel_found digest_as_read(const umbel_recipe *r, umbeli_text *key, uint8
                                                          : (size_t)UMBELI_MD4_BYTES);
     if (key->len != want) return UMBEL_FOUND_MALFORMED;
     for (size_t i = 0; i < want; i++) {
-        uint8_t c = key->at[i];
-        if (!(c >= '0' && c <= '9') && (uint8_t)((c | 0x20) - 'a') >= 6) {
-            return UMBEL_FOUND_MALFORMED;
-        }
+        if (umbeli_hex_digit(key->at[i]) < 0) return UMBEL_FOUND_MALFORMED;
     }
     change_case(key->at, want, false, *to);
     key->at = *to;

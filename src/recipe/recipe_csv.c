@@ -108,8 +108,8 @@ static const uint8_t *closing_quote(const uint8_t *at, const uint8_t *end, bool 
 }
 
 umbeli_text umbeli_csv_unmarked(umbeli_text record) {
-    bool marked = record.len > 3 && memcmp(record.at, "\xef\xbb\xbf\"", 4) == 0;
-    return marked ? (umbeli_text){record.at + 3, record.len - 3} : record;
+    umbeli_text rest = umbeli_unmarked(record);
+    return rest.len && *rest.at == '"' ? rest : record;
 }
 
 bool umbeli_csv_well_formed(umbeli_text record, uint8_t delimiter) {

@@ -44,9 +44,9 @@ static bool is_name(umbeli_text t) {
     uint8_t before = '.';
     if (t.len && t.at[t.len - 1] == '.') t.len--;
     for (size_t i = 0; i < t.len; i++) {
-        uint8_t c = t.at[i], l = c | 0x20;
-        bool ok = (l >= 'a' && l <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                  c >= 0x80 || (c == '.' && before != '.');
+        uint8_t c = t.at[i];
+        bool ok = umbeli_is_letter(c) || umbeli_is_digit(c) || c == '-' || c == '_' || c >= 0x80 ||
+                  (c == '.' && before != '.');
         if (!ok) return false;
         before = c;
     }
@@ -56,8 +56,7 @@ static bool is_name(umbeli_text t) {
 /* 0.0.0.0, ::, fe80::1%lo0: digits and dots, or anything with a colon. */
 static bool is_address(umbeli_text t) {
     bool digits = t.len > 0;
-    for (size_t i = 0; i < t.len; i++)
-        digits &= (t.at[i] >= '0' && t.at[i] <= '9') || t.at[i] == '.';
+    for (size_t i = 0; i < t.len; i++) digits &= umbeli_is_digit(t.at[i]) || t.at[i] == '.';
     return t.len && ((digits && memchr(t.at, '.', t.len)) ||
                      (memchr(t.at, ':', t.len) && !memchr(t.at, '/', t.len)));
 }
@@ -113,7 +112,7 @@ static umbel_domain_form hosts(umbeli_text rest, umbeli_text *name) {
 
 static bool is_number(umbeli_text t) {
     for (size_t i = 0; i < t.len; i++) {
-        if (t.at[i] < '0' || t.at[i] > '9') return false;
+        if (!umbeli_is_digit(t.at[i])) return false;
     }
     return t.len > 0;
 }
@@ -148,8 +147,7 @@ static bool is_dnsmasq(umbeli_text t) {
 }
 
 static umbel_domain_form entry(umbeli_text t, umbeli_text *name) {
-    if (begins(t, "\xef\xbb\xbf")) t = after(t, 3);
-    umbeli_text rest = t, first = word(&rest);
+    umbeli_text rest = umbeli_unmarked(t), first = word(&rest);
     if (first.len == 0 || memchr("#!;[", *first.at, 4)) return UMBEL_DOMAIN_NONE;
     if (begins(first, "@@||")) {
         bool known = ends(rest) && adblock(after(first, 4), name) == UMBEL_DOMAIN_ADBLOCK;

@@ -32,7 +32,7 @@ static uint8_t peek(scanner *s) {
     return s->at < s->end ? *s->at : 0;
 }
 
-static bool take(scanner *s, uint8_t c) {
+static bool accept(scanner *s, uint8_t c) {
     if (peek(s) != c) return false;
     s->at++;
     return true;
@@ -69,14 +69,9 @@ static bool hex4(const uint8_t *at, const uint8_t *end, uint32_t *unit) {
     if (end - at < 4) return false;
     *unit = 0;
     for (int i = 0; i < 4; i++) {
-        uint8_t c = at[i], letter = (uint8_t)((c | 0x20) - 'a');
-        if (c >= '0' && c <= '9') {
-            *unit = *unit << 4 | (c - '0');
-        } else if (letter < 6) {
-            *unit = *unit << 4 | (letter + 10u);
-        } else {
-            return false;
-        }
+        int digit = umbeli_hex_digit(at[i]);
+        if (digit < 0) return false;
+        *unit = *unit << 4 | (uint32_t)digit;
     }
     return true;
 }
@@ -193,7 +188,7 @@ static bool decodes_to(umbeli_text string, const char *want, size_t len) {
 
 static bool skip_digits(scanner *s) {
     const uint8_t *start = s->at;
-    while (s->at < s->end && *s->at >= '0' && *s->at <= '9') s->at++;
+    while (s->at < s->end && umbeli_is_digit(*s->at)) s->at++;
     return s->at > start;
 }
 
@@ -239,7 +234,7 @@ static bool skip_scalar(scanner *s) {
 /* A member's name and the colon after it. */
 static bool skip_name(scanner *s) {
     bool plain;
-    return peek(s) == '"' && skip_string(s, &plain) && take(s, ':');
+    return peek(s) == '"' && skip_string(s, &plain) && accept(s, ':');
 }
 
 /* Any value at this depth. */
@@ -265,11 +260,11 @@ static bool skip_value(scanner *s, unsigned outer) {
         for (;;) {
             if (depth == outer) return true;
             object = objects[(depth - 1) / 64] >> (depth - 1) % 64 & 1;
-            if (take(s, object ? '}' : ']')) {
+            if (accept(s, object ? '}' : ']')) {
                 depth--;
                 continue;
             }
-            if (!take(s, ',') || (object && !skip_name(s))) return false;
+            if (!accept(s, ',') || (object && !skip_name(s))) return false;
             break;
         }
     }
@@ -315,7 +310,7 @@ static bool step_into(scanner *s, unsigned depth, uint64_t into) {
 
 static bool walk_object(scanner *s, unsigned depth, uint64_t mask) {
     s->at++;
-    if (take(s, '}')) return true;
+    if (accept(s, '}')) return true;
     for (;;) {
         bool plain;
         if (peek(s) != '"') return false;
@@ -324,21 +319,21 @@ static bool walk_object(scanner *s, unsigned depth, uint64_t mask) {
         umbeli_text name = {start, (size_t)(s->at - 1 - start)};
         uint64_t left = mask & ~s->found;
         uint64_t into = left ? into_member(s, left, depth, name, plain) : 0;
-        if (!take(s, ':') || !step_into(s, depth, into)) return false;
-        if (take(s, '}')) return true;
-        if (!take(s, ',')) return false;
+        if (!accept(s, ':') || !step_into(s, depth, into)) return false;
+        if (accept(s, '}')) return true;
+        if (!accept(s, ',')) return false;
     }
 }
 
 static bool walk_array(scanner *s, unsigned depth, uint64_t mask) {
     s->at++;
-    if (take(s, ']')) return true;
+    if (accept(s, ']')) return true;
     for (uint32_t index = 0;; index += index < UINT32_MAX) {
         uint64_t left = mask & ~s->found;
         uint64_t into = left ? into_element(s, left, depth, index) : 0;
         if (!step_into(s, depth, into)) return false;
-        if (take(s, ']')) return true;
-        if (!take(s, ',')) return false;
+        if (accept(s, ']')) return true;
+        if (!accept(s, ',')) return false;
     }
 }
 
@@ -386,8 +381,7 @@ static umbel_found scalar(const umbel_recipe *r, umbeli_text value, uint8_t **to
 
 umbel_found umbeli_select_json(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                umbeli_text *part) {
-    if (record.len >= 3 && memcmp(record.at, "\xef\xbb\xbf", 3) == 0)
-        record.at += 3, record.len -= 3;
+    record = umbeli_unmarked(record);
     scanner s; /* not initialised as a whole: not all of its room is needed */
     s.recipe = r, s.at = record.at, s.end = record.at + record.len, s.found = 0;
     for (size_t i = 0; i < r->part_count; i++) s.values[i] = (umbeli_text){NULL, 0};

@@ -58,7 +58,7 @@ static umbeli_part *new_part(parser *p, word w) {
 static bool read_number(const char **s, const char *end, uint32_t *n) {
     const char *start = *s;
     uint64_t sum = 0;
-    for (; *s < end && **s >= '0' && **s <= '9'; ++*s) {
+    for (; *s < end && umbeli_is_digit(**s); ++*s) {
         sum = sum * 10 + (uint64_t)(**s - '0');
         if (sum > UINT32_MAX) return false;
     }
@@ -72,7 +72,7 @@ static bool extends(const umbeli_part *last, const umbeli_part *part) {
 }
 
 /* 2  2-4  2-  -1 */
-static umbel_err take_range(parser *p, word w, const char **s) {
+static umbel_err parse_range(parser *p, word w, const char **s) {
     static const char wrong[] = "fields are numbers from 1 to 4294967295, ranges such as 2-4 and "
                                 "2-, or -1 for the last";
     const char *end = w.at + w.len;
@@ -115,7 +115,7 @@ static void add_to_name(parser *p, umbeli_name *name, char c) {
 }
 
 /* A name in quotes, at which *s points; *s moves past them. */
-static umbel_err take_quoted(parser *p, word w, const char **s, umbeli_name *name) {
+static umbel_err parse_quoted(parser *p, word w, const char **s, umbeli_name *name) {
     const char *end = w.at + w.len;
     begin_name(p, name);
     for (++*s; *s < end && **s != '"'; ++*s) {
@@ -132,13 +132,13 @@ static umbel_err take_quoted(parser *p, word w, const char **s, umbeli_name *nam
     return UMBEL_OK;
 }
 
-static umbel_err take_column(parser *p, word w, const char **s) {
+static umbel_err parse_column(parser *p, word w, const char **s) {
     const char *end = w.at + w.len;
     umbeli_part *part = new_part(p, w);
     if (!part) return UMBEL_EINVAL;
     umbel_err e = UMBEL_OK;
     if (*s < end && **s == '"') {
-        e = take_quoted(p, w, s, &part->name);
+        e = parse_quoted(p, w, s, &part->name);
     } else {
         begin_name(p, &part->name);
         for (; *s < end && **s != ','; ++*s) {
@@ -157,17 +157,17 @@ static umbel_err take_column(parser *p, word w, const char **s) {
 }
 
 static bool starts_word(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return umbeli_is_letter(c) || c == '_';
 }
 
 static bool in_word(char c) {
-    return starts_word(c) || (c >= '0' && c <= '9');
+    return starts_word(c) || umbeli_is_digit(c);
 }
 
 static const char path_wrong[] = "a path is written as .user.email, .list[0] or .\"odd name\"";
 
 /* .name  ."name"  [0]  .[0] */
-static umbel_err take_step(parser *p, word w, const char **s, bool first) {
+static umbel_err parse_step(parser *p, word w, const char **s, bool first) {
     const char *end = w.at + w.len;
     umbel_recipe *r = p->r;
     if (r->step_count == UMBELI_RECIPE_STEPS) return refuse(p, w, "more than 256 steps");
@@ -179,7 +179,7 @@ static umbel_err take_step(parser *p, word w, const char **s, bool first) {
         step->is_index = true;
         const char *digits = ++*s;
         uint64_t n = 0;
-        for (; *s < end && **s >= '0' && **s <= '9' && n <= UINT32_MAX; ++*s) {
+        for (; *s < end && umbeli_is_digit(**s) && n <= UINT32_MAX; ++*s) {
             n = n * 10 + (uint64_t)(**s - '0');
         }
         if (*s == digits || *s == end || **s != ']') return refuse(p, w, path_wrong);
@@ -188,14 +188,14 @@ static umbel_err take_step(parser *p, word w, const char **s, bool first) {
         ++*s;
         return UMBEL_OK;
     }
-    if (dot && *s < end && **s == '"') return take_quoted(p, w, s, &step->name);
+    if (dot && *s < end && **s == '"') return parse_quoted(p, w, s, &step->name);
     if (!dot || *s == end || !starts_word(**s)) return refuse(p, w, path_wrong);
     begin_name(p, &step->name);
     for (; *s < end && in_word(**s); ++*s) add_to_name(p, &step->name, **s);
     return UMBEL_OK;
 }
 
-static umbel_err take_path(parser *p, word w, const char **s) {
+static umbel_err parse_path(parser *p, word w, const char **s) {
     const char *end = w.at + w.len;
     umbeli_part *part = new_part(p, w);
     if (!part) return UMBEL_EINVAL;
@@ -208,18 +208,18 @@ static umbel_err take_path(parser *p, word w, const char **s) {
         return UMBEL_OK;
     }
     for (bool first = true; !e && *s < end && **s != ','; first = false) {
-        e = take_step(p, w, s, first);
+        e = parse_step(p, w, s, first);
     }
     part->steps = (uint16_t)(p->r->step_count - part->step);
     return e;
 }
 
 /* Parses a list with one of the functions above; the value begins at `value`. */
-static umbel_err take_list(parser *p, word w, const char *value,
-                           umbel_err (*take)(parser *, word, const char **)) {
+static umbel_err parse_list(parser *p, word w, const char *value,
+                            umbel_err (*parse_item)(parser *, word, const char **)) {
     const char *s = value, *end = w.at + w.len;
     for (;;) {
-        umbel_err e = take(p, w, &s);
+        umbel_err e = parse_item(p, w, &s);
         if (e) return e;
         if (s == end) return UMBEL_OK;
         s++;
@@ -229,7 +229,7 @@ static umbel_err take_list(parser *p, word w, const char *value,
 
 /* ---- Words ---- */
 
-static umbel_err take_delimiter(parser *p, word w, const char *value) {
+static umbel_err parse_delimiter(parser *p, word w, const char *value) {
     static const struct {
         const char *name;
         char c;
@@ -246,23 +246,16 @@ static umbel_err take_delimiter(parser *p, word w, const char *value) {
         p->r->delimiter = (uint8_t)v.at[0];
         return UMBEL_OK;
     }
-    unsigned n = 0;
     bool hex = v.len == 4 && v.at[0] == '0' && v.at[1] == 'x';
-    for (size_t i = 2; hex && i < 4; i++) {
-        char c = v.at[i];
-        unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (unsigned)(c - 'A' + 10)
-                                                : 16;
-        hex = digit < 16;
-        n = n * 16 + digit;
+    int high = hex ? umbeli_hex_digit(v.at[2]) : -1, low = hex ? umbeli_hex_digit(v.at[3]) : -1;
+    if (high < 0 || low < 0) {
+        return refuse(p, w, "a delimiter is tab, space, comma, one byte, or 0xHH");
     }
-    if (!hex) return refuse(p, w, "a delimiter is tab, space, comma, one byte, or 0xHH");
-    p->r->delimiter = (uint8_t)n;
+    p->r->delimiter = (uint8_t)(high << 4 | low);
     return UMBEL_OK;
 }
 
-static umbel_err take_type(parser *p, word w, const char *value) {
+static umbel_err parse_type(parser *p, word w, const char *value) {
     char name[16] = "";
     size_t len = (size_t)(w.at + w.len - value);
     if (len < sizeof name) memcpy(name, value, len);
@@ -332,15 +325,15 @@ static int find_word(word w, const char **value) {
     return -1;
 }
 
-static umbel_err take_word(parser *p, word w, int which, const char *value) {
+static umbel_err parse_word(parser *p, word w, int which, const char *value) {
     umbel_recipe *r = p->r;
     switch (which) {
-    case WORD_FIELD: r->head = UMBELI_HEAD_FIELDS; return take_list(p, w, value, take_range);
-    case WORD_COLUMN: r->head = UMBELI_HEAD_COLUMNS; return take_list(p, w, value, take_column);
-    case WORD_JSON: r->head = UMBELI_HEAD_JSON; return take_list(p, w, value, take_path);
+    case WORD_FIELD: r->head = UMBELI_HEAD_FIELDS; return parse_list(p, w, value, parse_range);
+    case WORD_COLUMN: r->head = UMBELI_HEAD_COLUMNS; return parse_list(p, w, value, parse_column);
+    case WORD_JSON: r->head = UMBELI_HEAD_JSON; return parse_list(p, w, value, parse_path);
     case WORD_CSV: r->csv = true; break;
     case WORD_DOMAIN: r->meaning = UMBELI_MEANING_DOMAIN; break;
-    case WORD_DELIMITER: return take_delimiter(p, w, value);
+    case WORD_DELIMITER: return parse_delimiter(p, w, value);
     case WORD_HEADER: r->header = true; break;
     case WORD_CRLF: r->crlf = true; break;
     case WORD_TRIM: r->trim = true; break;
@@ -348,7 +341,7 @@ static umbel_err take_word(parser *p, word w, int which, const char *value) {
     case WORD_UPPER: r->upper = true; break;
     case WORD_SHA1: r->meaning = UMBELI_MEANING_SHA1; break;
     case WORD_NTLM: r->meaning = UMBELI_MEANING_NTLM; break;
-    case WORD_TYPE: return take_type(p, w, value);
+    case WORD_TYPE: return parse_type(p, w, value);
     case WORD_MISSING:
         r->missing_empty = true;
         if (is((word){value, (size_t)(w.at + w.len - value)}, "empty")) break;
@@ -383,7 +376,7 @@ static umbel_err next_word(parser *p, word *w) {
     return refuse(p, *w, "the quotes do not close");
 }
 
-static umbel_err take_words(parser *p, given *g) {
+static umbel_err parse_words(parser *p, given *g) {
     for (;;) {
         word w;
         const char *value;
@@ -398,7 +391,7 @@ static umbel_err take_words(parser *p, given *g) {
         if (g->word[which].at) return refuse(p, w, "is given twice");
         if (!g->first.at) g->first = w;
         g->word[which] = w;
-        e = take_word(p, w, which, value);
+        e = parse_word(p, w, which, value);
         if (e) return e;
     }
     return g->first.at ? UMBEL_OK : refuse(p, (word){p->text, 0}, "a recipe has at least one word");
@@ -513,7 +506,7 @@ umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag
     parser p = {.text = text, .next = text, .r = r, .diag = diag};
     given g = {0};
     umbel_err e = check_text(&p);
-    if (!e) e = take_words(&p, &g);
+    if (!e) e = parse_words(&p, &g);
     r->several = p.several || r->max_parts > 1;
     if (!e) e = check_head(&p, &g);
     if (!e) e = check_words(&p, &g);
@@ -559,7 +552,7 @@ umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *header, size
                             umbel_recipe **out, umbel_diag *diag) {
     umbeli_text line = {header, len};
     if (line.len && line.at[line.len - 1] == '\r') line.len--;
-    if (line.len >= 3 && memcmp(line.at, "\xef\xbb\xbf", 3) == 0) line.at += 3, line.len -= 3;
+    line = umbeli_unmarked(line);
     if (recipe->csv && !umbeli_csv_well_formed(line, recipe->delimiter)) {
         return umbeli_invalid(diag, "header: a quote does not close");
     }

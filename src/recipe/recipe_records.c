@@ -115,8 +115,8 @@ umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t l
     return UMBEL_OK;
 }
 
-/* Takes the first record of a file. */
-static umbel_err take_header(umbel_records *r, umbel_diag *diag) {
+/* Reads the first record of a file. */
+static umbel_err read_header(umbel_records *r, umbel_diag *diag) {
     const uint8_t *text = r->text + r->at;
     size_t whole = r->progress.whole - r->at;
     size_t len = umbel_recipe_first(r->recipe, r->separator, text, whole);
@@ -180,7 +180,7 @@ umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out, u
     umbel_records *r = records;
     *out = (umbel_records_batch){0};
     if (r->header_due && r->progress.whole > r->at) {
-        umbel_err e = take_header(r, diag);
+        umbel_err e = read_header(r, diag);
         if (e) return e;
     }
     if (r->progress.whole <= r->at) {

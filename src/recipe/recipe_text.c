@@ -6,13 +6,7 @@
 
 #include "recipe/recipe.h"
 
-/* Writes as much as there is room for and counts all of it. */
-typedef struct line {
-    char *to;
-    size_t cap, len;
-} line;
-
-static void put_char(line *l, char c) {
+static void put_char(umbeli_line *l, char c) {
     if (l->len + 1 < l->cap) {
         l->to[l->len] = c;
         l->to[l->len + 1] = 0;
@@ -20,17 +14,17 @@ static void put_char(line *l, char c) {
     l->len++;
 }
 
-static void put(line *l, const char *text) {
+void umbeli_line_put(umbeli_line *l, const char *text) {
     while (*text) put_char(l, *text++);
 }
 
-static void put_number(line *l, uint32_t n) {
+void umbeli_line_number(umbeli_line *l, uint32_t n) {
     uint32_t unit = 1;
     while (n / unit >= 10) unit *= 10;
     for (; unit; unit /= 10) put_char(l, (char)('0' + n / unit % 10));
 }
 
-static void put_quoted(line *l, const char *name, size_t len) {
+static void put_quoted(umbeli_line *l, const char *name, size_t len) {
     put_char(l, '"');
     for (size_t i = 0; i < len; i++) {
         if (name[i] == '"' || name[i] == '\\') put_char(l, '\\');
@@ -39,7 +33,7 @@ static void put_quoted(line *l, const char *name, size_t len) {
     put_char(l, '"');
 }
 
-static void put_name(line *l, const char *name, size_t len) {
+void umbeli_line_name(umbeli_line *l, const char *name, size_t len) {
     bool plain = len > 0;
     for (size_t i = 0; i < len; i++) plain &= !strchr(" ,\"\\=", name[i]);
     if (!plain) {
@@ -50,9 +44,9 @@ static void put_name(line *l, const char *name, size_t len) {
 }
 
 size_t umbel_recipe_quote(const char *name, char *text, size_t cap) {
-    line l = {text, cap, 0};
+    umbeli_line l = {text, cap, 0};
     if (cap) *text = 0;
-    put_name(&l, name, strlen(name));
+    umbeli_line_name(&l, name, strlen(name));
     return l.len;
 }
 
@@ -60,20 +54,19 @@ size_t umbel_recipe_quote(const char *name, char *text, size_t cap) {
 static bool is_identifier(const char *name, size_t len) {
     for (size_t i = 0; i < len; i++) {
         char c = name[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        if (!letter && !(i && c >= '0' && c <= '9')) return false;
+        if (!umbeli_is_letter(c) && c != '_' && !(i && umbeli_is_digit(c))) return false;
     }
     return len > 0;
 }
 
-static void put_path(line *l, const umbel_recipe *r, const umbeli_part *part) {
+static void put_path(umbeli_line *l, const umbel_recipe *r, const umbeli_part *part) {
     if (part->steps == 0 || r->steps[part->step].is_index) put_char(l, '.');
     for (size_t i = part->step; i < (size_t)part->step + part->steps; i++) {
         const umbeli_step *step = &r->steps[i];
         const char *name = r->names + step->name.at;
         if (step->is_index) {
             put_char(l, '[');
-            put_number(l, step->index);
+            umbeli_line_number(l, step->index);
             put_char(l, ']');
             continue;
         }
@@ -86,36 +79,41 @@ static void put_path(line *l, const umbel_recipe *r, const umbeli_part *part) {
     }
 }
 
-static void put_range(line *l, const umbeli_part *part) {
+static void put_range(umbeli_line *l, const umbeli_part *part) {
     if (part->from_end) put_char(l, '-');
-    put_number(l, part->first);
+    umbeli_line_number(l, part->first);
     if (part->open || part->last > part->first) put_char(l, '-');
-    if (!part->open && part->last > part->first) put_number(l, part->last);
+    if (!part->open && part->last > part->first) umbeli_line_number(l, part->last);
 }
 
-static void put_parts(line *l, const umbel_recipe *r) {
+static void put_parts(umbeli_line *l, const umbel_recipe *r) {
     for (size_t i = 0; i < r->part_count; i++) {
         const umbeli_part *part = &r->parts[i];
         if (i) put_char(l, ',');
         if (r->head == UMBELI_HEAD_FIELDS) put_range(l, part);
-        if (r->head == UMBELI_HEAD_COLUMNS) put_name(l, r->names + part->name.at, part->name.len);
+        if (r->head == UMBELI_HEAD_COLUMNS)
+            umbeli_line_name(l, r->names + part->name.at, part->name.len);
         if (r->head == UMBELI_HEAD_JSON) put_path(l, r, part);
     }
 }
 
-static void put_delimiter(line *l, uint8_t c) {
+void umbeli_line_hex(umbeli_line *l, uint8_t c) {
     static const char digits[] = "0123456789abcdef";
-    put(l, " delimiter=");
+    umbeli_line_put(l, "0x");
+    put_char(l, digits[c >> 4]);
+    put_char(l, digits[c & 15]);
+}
+
+static void put_delimiter(umbeli_line *l, uint8_t c) {
+    umbeli_line_put(l, " delimiter=");
     if (c == '\t') {
-        put(l, "tab");
+        umbeli_line_put(l, "tab");
     } else if (c == ' ' || c == ',') {
-        put(l, c == ' ' ? "space" : "comma");
+        umbeli_line_put(l, c == ' ' ? "space" : "comma");
     } else if (c > ' ' && c < 0x7f && c != '"') {
         put_char(l, (char)c);
     } else {
-        put(l, "0x");
-        put_char(l, digits[c >> 4]);
-        put_char(l, digits[c & 15]);
+        umbeli_line_hex(l, c);
     }
 }
 
@@ -126,24 +124,24 @@ void umbeli_recipe_write(umbel_recipe *r) {
         [UMBELI_HEAD_DOMAIN] = "domain",
     };
     bool domain = r->meaning == UMBELI_MEANING_DOMAIN;
-    line l = {r->text, sizeof r->text, 0};
-    if (r->csv) put(&l, "csv ");
-    put(&l, heads[r->head]);
+    umbeli_line l = {r->text, sizeof r->text, 0};
+    if (r->csv) umbeli_line_put(&l, "csv ");
+    umbeli_line_put(&l, heads[r->head]);
     put_parts(&l, r);
     if (!r->spaced && !(r->csv && r->delimiter == ',')) put_delimiter(&l, r->delimiter);
-    if (r->header && r->head != UMBELI_HEAD_COLUMNS) put(&l, " header");
-    if (r->crlf && !r->crlf_implied) put(&l, " crlf");
-    if (r->trim && !domain) put(&l, " trim");
-    if (r->lower && !domain) put(&l, " lower");
-    if (r->upper) put(&l, " upper");
-    if (domain && r->head != UMBELI_HEAD_DOMAIN) put(&l, " domain");
-    if (r->meaning == UMBELI_MEANING_SHA1) put(&l, " sha1");
-    if (r->meaning == UMBELI_MEANING_NTLM) put(&l, " ntlm");
+    if (r->header && r->head != UMBELI_HEAD_COLUMNS) umbeli_line_put(&l, " header");
+    if (r->crlf && !r->crlf_implied) umbeli_line_put(&l, " crlf");
+    if (r->trim && !domain) umbeli_line_put(&l, " trim");
+    if (r->lower && !domain) umbeli_line_put(&l, " lower");
+    if (r->upper) umbeli_line_put(&l, " upper");
+    if (domain && r->head != UMBELI_HEAD_DOMAIN) umbeli_line_put(&l, " domain");
+    if (r->meaning == UMBELI_MEANING_SHA1) umbeli_line_put(&l, " sha1");
+    if (r->meaning == UMBELI_MEANING_NTLM) umbeli_line_put(&l, " ntlm");
     if (r->meaning == UMBELI_MEANING_TYPE) {
-        put(&l, " type=");
-        put(&l, umbel_type_name(r->type));
+        umbeli_line_put(&l, " type=");
+        umbeli_line_put(&l, umbel_type_name(r->type));
     }
-    if (r->missing_empty) put(&l, " missing=empty");
+    if (r->missing_empty) umbeli_line_put(&l, " missing=empty");
 }
 
 const char *umbel_recipe_text(const umbel_recipe *recipe) {

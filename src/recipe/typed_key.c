@@ -7,6 +7,7 @@
 
 #include "core/bits.h"
 #include "core/diag.h"
+#include "core/text.h"
 #include "umbel_foreign.h"
 
 typedef struct integer_type {
@@ -47,7 +48,7 @@ bool umbel_type_named(const char *name, umbel_type *type) {
 static bool read_digits(const char *s, size_t len, uint64_t *magnitude) {
     uint64_t sum = 0;
     for (size_t i = 0; i < len; i++) {
-        if (s[i] < '0' || s[i] > '9') return false;
+        if (!umbeli_is_digit(s[i])) return false;
         unsigned digit = (unsigned)(s[i] - '0');
         if (sum > (UINT64_MAX - digit) / 10) return false;
         sum = sum * 10 + digit;
@@ -71,7 +72,7 @@ static bool read_integer(const char *s, size_t len, integer_type type, uint64_t 
 static bool read_double(const char *s, size_t len, double *value) {
     char text[128], *end;
     if (len == 0 || len >= sizeof text) return false;
-    if (s[0] == ' ' || (s[0] >= '\t' && s[0] <= '\r')) return false; /* strtod would skip them */
+    if (umbeli_is_space(s[0])) return false; /* strtod would skip it */
     memcpy(text, s, len);
     text[len] = 0;
     int saved = errno; /* set by strtod; the library never changes it */

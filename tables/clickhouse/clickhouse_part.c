@@ -16,10 +16,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/bytes.h"
 #include "core/diag.h"
 #include "umbel_foreign.h"
 
-enum { MAX_COLUMNS = 1000, MAX_HEAD = 10 };
+enum { MAX_COLUMNS = 1000 };
 
 static bool recognise(const uint8_t *bytes, size_t len) {
     return umbeli_chain_starts(bytes, len);
@@ -102,12 +103,9 @@ static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbe
                                umbel_diag *diag) {
     const umbeli_part *own = t->own;
     umbel_opts opts = umbeli_table_opts(t);
-    uint64_t rows = p->seen.keys;
-    size_t head = 0;
-    uint8_t *whole = umbeli_new(&t->settings, MAX_HEAD + (size_t)p->seen.len);
+    uint8_t *whole = umbeli_new(&t->settings, UMBELI_VARINT + (size_t)p->seen.len);
     if (!whole) return umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
-    for (; rows >= 0x80; rows >>= 7) whole[head++] = (uint8_t)((rows & 0x7f) | 0x80);
-    whole[head++] = (uint8_t)rows;
+    size_t head = umbeli_varint(p->seen.keys, whole);
     memcpy(whole + head, p->bytes, (size_t)p->seen.len);
     umbel_err e =
         umbel_decode(whole, head + (size_t)p->seen.len, &own->index.like, &opts, out, diag);

@@ -6,17 +6,6 @@
 
 enum { TYPE_PLAIN = 0, TYPE_SNAPPY = 1, TYPE_ZSTD = 2 };
 
-bool umbeli_take_varint(umbeli_reader *r, uint64_t *value) {
-    *value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = umbeli_take_u8(r);
-        if (r->failed || (shift == 63 && byte > 1)) return false;
-        *value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) return true;
-    }
-    return false;
-}
-
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h) {
     return umbeli_take_varint(r, &h->offset) && umbeli_take_varint(r, &h->size);
 }

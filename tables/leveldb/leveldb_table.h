@@ -22,9 +22,7 @@ typedef struct umbeli_handle {
     uint64_t offset, size;
 } umbeli_handle;
 
-/* Reads a base-128 number, low groups first, or two of them; false when they are cut short or
- * longer than 64 bits. */
-bool umbeli_take_varint(umbeli_reader *r, uint64_t *value);
+/* Two varints; false when one of them is cut off or longer than 64 bits. */
 bool umbeli_take_handle(umbeli_reader *r, umbeli_handle *h);
 
 /* The contents of a block. */

@@ -64,7 +64,7 @@ static void write_text(char *to, const uint8_t *bytes, size_t len) {
 
 /* ---- What they mean ---- */
 
-static void take_extractor(umbeli_rocks *own, const char *name) {
+static void set_prefix(umbeli_rocks *own, const char *name) {
     static const char fixed[] = "rocksdb.FixedPrefix.", capped[] = "rocksdb.CappedPrefix.";
     bool is_fixed = strncmp(name, fixed, sizeof fixed - 1) == 0;
     if (own->asks != UMBELI_ASKS_NOTHING) return; /* whole keys are asked for */
@@ -80,7 +80,7 @@ static void take_extractor(umbeli_rocks *own, const char *name) {
     }
 }
 
-static void take_order(umbeli_rocks *own, const char *name) {
+static void set_order(umbeli_rocks *own, const char *name) {
     own->order = strcmp(name, "leveldb.BytewiseComparator") == 0          ? UMBELI_ORDER_BYTES
                  : strcmp(name, "rocksdb.ReverseBytewiseComparator") == 0 ? UMBELI_ORDER_REVERSE
                                                                           : UMBELI_ORDER_UNKNOWN;
@@ -112,9 +112,9 @@ static void conclude(umbeli_rocks *own) {
     own->index_type = (uint32_t)number_named(own, "rocksdb.block.based.table.index.type");
     own->order = UMBELI_ORDER_BYTES;
     own->asks = UMBELI_ASKS_KEY;
-    if (order) take_order(own, order);
+    if (order) set_order(own, order);
     if (whole && strcmp(whole, "0") == 0) own->asks = UMBELI_ASKS_NOTHING;
-    if (extractor) take_extractor(own, extractor);
+    if (extractor) set_prefix(own, extractor);
 }
 
 /* ---- Reading ---- */

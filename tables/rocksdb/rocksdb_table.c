@@ -117,8 +117,8 @@ static bool is(const uint8_t *key, size_t len, const char *name) {
 }
 
 /* A policy that is not RocksDB's own, or a form that it has abandoned, is noted by name. */
-static umbel_err take_entry(umbel_table *t, const uint8_t *key, size_t len, umbeli_handle h,
-                            uint64_t at, places_of_blocks *b) {
+static umbel_err use_entry(umbel_table *t, const uint8_t *key, size_t len, umbeli_handle h,
+                           uint64_t at, places_of_blocks *b) {
     umbeli_rocks *own = t->own;
     if (is(key, len, "rocksdb.properties")) {
         b->properties = h;
@@ -150,7 +150,7 @@ static umbel_err read_metaindex(umbel_table *t, const umbeli_block *metaindex,
         umbeli_handle h;
         size_t len = it.key_len < KEY_ROOM ? it.key_len : KEY_ROOM;
         if (umbeli_take_handle(&r, &h)) {
-            e = take_entry(t, key, len, h, metaindex->offset, b);
+            e = use_entry(t, key, len, h, metaindex->offset, b);
         } else {
             e = umbeli_table_note(t, UMBEL_ECORRUPT, metaindex->offset,
                                   "metaindex: the handle of a block is cut short");

@@ -854,7 +854,7 @@ test('texts: every one is there in Chinese, and none for nothing', async () => {
     .map((name) => readFileSync(join(root, `web/${name}.js`), 'utf8')).join('\n');
   const quoted = new Set([...sources.matchAll(/'((?:[^'\\\n]|\\.)*)'/g)].map(([, found]) => found));
   for (const [, found] of sources.matchAll(/\bt\('((?:[^'\\]|\\.)*)'/g)) wanted.push(found);
-  const reasons = readFileSync(join(root, 'src/core/quantity.c'), 'utf8');
+  const reasons = readFileSync(join(root, 'src/api/api_quantity.c'), 'utf8');
   for (const [, found] of reasons.matchAll(/"(not a \w+|too large)"/g)) wanted.push(found);
   for (const path of readdirSync(join(root, 'src/kind'), { recursive: true }).filter((name) => /\.c$/.test(name))) {
     const code = readFileSync(join(root, 'src/kind', path), 'utf8');

@@ -19,7 +19,7 @@
 #include "umbel_foreign.h"
 
 enum { SCHEME_STRINGS = 13, SCHEME_NUMBERS = 14 };
-enum { MAX_HASHES = 15, MAX_HEAD = 10 };
+enum { MAX_HASHES = 15 };
 
 static const double default_fpr = 0.025;
 
@@ -138,16 +138,12 @@ umbel_err umbeli_clickhouse_index_shape(const umbel_foreign *p, umbeli_shape *sh
 umbel_err umbeli_clickhouse_granule_head(umbeli_reader *r, uint32_t bits_per_row,
                                          umbeli_clickhouse_granule *granule, umbel_diag *diag) {
     uint64_t at = r->pos, rows = 0;
-    uint8_t byte;
-    unsigned shift = 0;
-    do {
-        byte = umbeli_take_u8(r);
-        if (r->failed) return umbeli_bad(diag, r->pos, "total_rows: cut off");
-        if (shift == 63 && byte > 1) return umbeli_bad(diag, at, "total_rows: more than 64 bits");
-        rows |= (uint64_t)(byte & 0x7f) << shift;
-        shift += 7;
-    } while (byte & 0x80);
-    if (byte == 0 && shift > 7) {
+    uint8_t shortest[UMBELI_VARINT];
+    if (!umbeli_take_varint(r, &rows)) {
+        return r->failed ? umbeli_bad(diag, r->pos, "total_rows: cut off")
+                         : umbeli_bad(diag, at, "total_rows: more than 64 bits");
+    }
+    if (r->pos - at > umbeli_varint(rows, shortest)) {
         return umbeli_bad(diag, at, "total_rows: not the shortest encoding");
     }
     if (rows == 0) return umbeli_bad(diag, at, "total_rows: 0");
@@ -187,21 +183,14 @@ umbel_err umbeli_clickhouse_index_bits(const umbel_foreign *like, const uint8_t 
 
 /* ---- Encode ---- */
 
-static size_t put_rows(uint64_t rows, uint8_t head[MAX_HEAD]) {
-    size_t used = 0;
-    for (; rows >= 0x80; rows >>= 7) head[used++] = (uint8_t)((rows & 0x7f) | 0x80);
-    head[used++] = (uint8_t)rows;
-    return used;
-}
-
 uint64_t umbeli_clickhouse_index_size(const umbel_filter *f) {
-    uint8_t head[MAX_HEAD];
-    return put_rows(f->shape.capacity, head) + f->data_len;
+    uint8_t head[UMBELI_VARINT];
+    return umbeli_varint(f->shape.capacity, head) + f->data_len;
 }
 
 void umbeli_clickhouse_index_encode(const umbel_filter *f, umbeli_writer *w) {
-    uint8_t head[MAX_HEAD];
-    umbeli_put(w, head, put_rows(f->shape.capacity, head));
+    uint8_t head[UMBELI_VARINT];
+    umbeli_put(w, head, umbeli_varint(f->shape.capacity, head));
     umbeli_put(w, f->data, (size_t)f->data_len);
 }
 

@@ -2,11 +2,12 @@
  *
  * clickhouse_tokens.c - splits text as tokenbf_v1 and ngrambf_v1 do before they hash
  */
+#include "core/text.h"
 #include "umbel_foreign.h"
 
 /* Bytes from 0x80 up belong to words: ClickHouse splits at ASCII characters only. */
 static bool in_word(uint8_t c) {
-    return c >= 0x80 || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    return c >= 0x80 || umbeli_is_digit(c) || umbeli_is_letter(c);
 }
 
 static bool next_word(const uint8_t *text, size_t len, size_t *pos, umbel_key *token) {

@@ -175,7 +175,7 @@ static double third_pairs(uint64_t bits) {
     return pairs;
 }
 
-static void take_spread(spread *s, uint64_t bits, uint32_t hashes) {
+static void sample_spread(spread *s, uint64_t bits, uint32_t hashes) {
     enum { DRAWS = 1 << 14 };
     uint64_t random = 1;
     *s = (spread){.bits = bits, .classes = common_factor(bits), .hashes = hashes};
@@ -221,7 +221,7 @@ double umbeli_leveldb_estimate(const umbeli_classic *c, uint64_t bits_set) {
     double guess = umbeli_progression_keys(&p, bits_set), fill[FACTORS], low = 0;
     if (bits <= FEW_BITS || hashes == 0 || !isfinite(guess)) return guess;
     spread s;
-    take_spread(&s, bits, hashes);
+    sample_spread(&s, bits, hashes);
     double wanted = (double)bits_set / (double)bits, high = 2 * guess + 1;
     for (int i = 0; i < 50; i++) {
         double middle = (low + high) / 2;
@@ -243,7 +243,7 @@ double umbeli_leveldb_estimate_error(const umbeli_classic *c, double keys) {
 static double rate_of_many(uint64_t bits, uint32_t hashes, uint64_t keys) {
     double fill[FACTORS], rate = 1, equal = -expm1(-(double)keys / 0x1p32);
     spread s;
-    take_spread(&s, bits, hashes);
+    sample_spread(&s, bits, hashes);
     fills_after(&s, (double)keys, fill);
     for (uint32_t i = 0; i < hashes; i++) {
         double set = 0;

@@ -69,7 +69,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_native_header h;
     umbel_err e = umbeli_native_read(bytes, len, &h, diag);
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
-    if (!e && how != UMBELI_VERIFY) e = umbeli_native_take_secret(&h, settings, diag);
+    if (!e && how != UMBELI_VERIFY) e = umbeli_native_use_secret(&h, settings, diag);
     if (!e && how == UMBELI_ADOPT) e = check_limit(&h, settings, diag);
     if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
     if (e) return e;

@@ -85,19 +85,6 @@ uint64_t umbeli_native_payload_at(uint64_t header_len) {
     return (header_len + PAGE - 1) / PAGE * PAGE;
 }
 
-static double load_f64(const uint8_t *at) {
-    uint64_t bits = umbeli_load_le64(at);
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static void store_f64(uint8_t *at, double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    umbeli_store_le64(at, bits);
-}
-
 /* ---- reading ------------------------------------------------------------------------------ */
 
 bool umbeli_native_begins(const uint8_t *bytes, size_t len) {
@@ -177,7 +164,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
         .seed = umbeli_load_le64(bytes + AT_SEED),
         .bits = umbeli_load_le64(bytes + AT_BITS),
         .capacity = umbeli_load_le64(bytes + AT_CAPACITY),
-        .fpr = load_f64(bytes + AT_RATE),
+        .fpr = umbeli_load_f64(bytes + AT_RATE),
     };
     h->fingerprint = umbeli_load_le64(bytes + AT_FINGERPRINT);
     h->keys_added = umbeli_load_le64(bytes + AT_KEYS_ADDED);
@@ -245,8 +232,8 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
     return UMBEL_OK;
 }
 
-umbel_err umbeli_native_take_secret(umbeli_native_header *h, const umbeli_settings *settings,
-                                    umbel_diag *diag) {
+umbel_err umbeli_native_use_secret(umbeli_native_header *h, const umbeli_settings *settings,
+                                   umbel_diag *diag) {
     const char *what = NULL;
     if (!settings->keyed && h->fingerprint) what = "the filter has a secret, but none was given";
     if (settings->keyed && !h->fingerprint) what = "a secret was given, but the filter has none";
@@ -277,7 +264,7 @@ bool umbeli_native_meta_next(umbeli_native_meta *m) {
     return !m->failed;
 }
 
-static umbel_err take_exceptions(umbel_filter *f, const uint8_t *bytes,
+static umbel_err read_exceptions(umbel_filter *f, const uint8_t *bytes,
                                  const umbeli_native_header *h, umbel_diag *diag) {
     if (!h->exceptions) return UMBEL_OK;
     const uint32_t at = exceptions_at(h);
@@ -295,7 +282,7 @@ static umbel_err take_exceptions(umbel_filter *f, const uint8_t *bytes,
     return e;
 }
 
-umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
+umbel_err umbeli_native_read_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag) {
     umbeli_native_meta m = umbeli_native_meta_begin(bytes, h);
     while (umbeli_native_meta_next(&m)) {
@@ -306,9 +293,9 @@ umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
         if (f->meta_count == before) return umbeli_bad(diag, m.at, "metadata: duplicate name");
     }
     if (m.failed) return umbeli_bad(diag, m.at, "metadata: an entry is cut off");
-    umbel_err e = umbeli_native_take_recipe(f, &h->key_rule, h->recipe_only, diag);
+    umbel_err e = umbeli_native_read_recipe(f, &h->key_rule, h->recipe_only, diag);
     if (e == UMBEL_ECORRUPT && diag) diag->offset = AT_KEY_RULE;
-    return e ? e : take_exceptions(f, bytes, h, diag);
+    return e ? e : read_exceptions(f, bytes, h, diag);
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
@@ -322,7 +309,7 @@ static umbel_err complete(umbel_filter *f, const uint8_t *bytes, const umbeli_na
     umbeli_reader params = umbeli_reader_over(bytes + FIXED, h->kind_params_len);
     umbel_err e = kind->take_kind_params ? kind->take_kind_params(f, &params, diag) : UMBEL_OK;
     if (e && diag) diag->offset = FIXED;
-    return e ? e : umbeli_native_take_meta(f, bytes, h, diag);
+    return e ? e : umbeli_native_read_meta(f, bytes, h, diag);
 }
 
 umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h,
@@ -341,12 +328,7 @@ umbel_err umbeli_native_make(const uint8_t *bytes, const umbeli_native_header *h
         return e;
     }
     e = complete(f, bytes, h, diag);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_filter_finish(f, e, out);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -433,7 +415,7 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
                       umbeli_is_keyed(shape) ? umbeli_fingerprint(shape->secret) : 0);
     umbeli_store_le64(to + AT_BITS, shape->bits);
     umbeli_store_le64(to + AT_CAPACITY, shape->capacity);
-    store_f64(to + AT_RATE, shape->fpr);
+    umbeli_store_f64(to + AT_RATE, shape->fpr);
     umbeli_store_le64(to + AT_KEYS_ADDED, from->keys_added);
     umbeli_store_le32(to + AT_KEY_RULE, (t->trim ? TRIM : 0u) | (t->lower ? LOWER : 0u) |
                                             (t->upper ? UPPER : 0u) | (recipe_only ? RECIPE : 0u));

@@ -44,8 +44,8 @@ umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t tr
 
 /* Copies the secret given for decoding into the shape.  UMBEL_ESECRET unless it is the one that the
  * filter was made with. */
-umbel_err umbeli_native_take_secret(umbeli_native_header *h, const umbeli_settings *settings,
-                                    umbel_diag *diag);
+umbel_err umbeli_native_use_secret(umbeli_native_header *h, const umbeli_settings *settings,
+                                   umbel_diag *diag);
 
 /* The metadata of the header at bytes, entry by entry: begin, then next until it returns false, at
  * the end or, with `failed` set, at a truncated entry.  The texts do not end in NUL, and nothing
@@ -63,7 +63,7 @@ umbeli_native_meta umbeli_native_meta_begin(const uint8_t *bytes, const umbeli_n
 bool umbeli_native_meta_next(umbeli_native_meta *m);
 
 /* Gives a filter the recipe, the metadata and the exceptions of the header at bytes. */
-umbel_err umbeli_native_take_meta(umbel_filter *f, const uint8_t *bytes,
+umbel_err umbeli_native_read_meta(umbel_filter *f, const uint8_t *bytes,
                                   const umbeli_native_header *h, umbel_diag *diag);
 
 /* The filter that the header at bytes describes: with all bits 0, or borrowing `borrow`. */

@@ -44,70 +44,42 @@ bool umbeli_native_rule_of(const char *recipe, umbeli_key_rule *rule) {
 
 /* ---- From old rules ---- */
 
-typedef struct words {
-    char text[2 * UMBELI_RECIPE_TEXT];
-    size_t len;
-} words;
-
-static void add(words *w, const char *text) {
-    size_t len = strlen(text);
-    if (len >= sizeof w->text - w->len) len = sizeof w->text - w->len - 1;
-    memcpy(w->text + w->len, text, len);
-    w->len += len;
-    w->text[w->len] = 0;
-}
-
-static void add_number(words *w, uint32_t n) {
-    char digits[11] = "", *at = digits + sizeof digits - 1;
-    do {
-        *--at = (char)('0' + n % 10);
-    } while (n /= 10);
-    add(w, at);
-}
-
-static void add_delimiter(words *w, uint8_t c) {
-    static const char hex[] = "0123456789abcdef";
-    char text[] = {'0', 'x', hex[c >> 4], hex[c & 15], 0};
-    if (!c) return;
-    add(w, " delimiter=");
-    add(w, text);
-}
-
 /* What 0.2 kept in metadata. */
 typedef struct old_names {
     const char *csv, *column, *delimiter, *missing;
 } old_names;
 
-static void add_rule(words *w, const umbeli_key_rule *rule, const old_names *old) {
+static void put_rule(umbeli_line *l, const umbeli_key_rule *rule, const old_names *old) {
     bool csv = old->csv && strcmp(old->csv, "yes") == 0;
     if (!rule->field && !old->column) {
-        add(w, "line");
+        umbeli_line_put(l, "line");
     } else {
-        if (csv) add(w, "csv ");
+        if (csv) umbeli_line_put(l, "csv ");
         if (old->column) {
-            char name[UMBELI_RECIPE_TEXT];
-            (void)umbel_recipe_quote(old->column, name, sizeof name);
-            add(w, "column=");
-            add(w, name);
+            umbeli_line_put(l, "column=");
+            umbeli_line_name(l, old->column, strlen(old->column));
         } else {
-            add(w, "field=");
-            add_number(w, rule->field);
+            umbeli_line_put(l, "field=");
+            umbeli_line_number(l, rule->field);
         }
         uint8_t named = old->column && old->delimiter ? (uint8_t)*old->delimiter : 0;
-        add_delimiter(w, named ? named : rule->delimiter);
-        if (old->missing && strcmp(old->missing, "empty") == 0) add(w, " missing=empty");
+        uint8_t delimiter = named ? named : rule->delimiter;
+        if (delimiter) umbeli_line_put(l, " delimiter=");
+        if (delimiter) umbeli_line_hex(l, delimiter);
+        if (old->missing && strcmp(old->missing, "empty") == 0)
+            umbeli_line_put(l, " missing=empty");
     }
-    if (rule->trim) add(w, " trim");
-    if (rule->lower) add(w, " lower");
-    if (rule->upper) add(w, " upper");
+    if (rule->trim) umbeli_line_put(l, " trim");
+    if (rule->lower) umbeli_line_put(l, " lower");
+    if (rule->upper) umbeli_line_put(l, " upper");
 }
 
-static umbel_err set_words(umbel_filter *f, const words *w, umbel_diag *diag) {
+static umbel_err set_recipe(umbel_filter *f, const char *text, umbel_diag *diag) {
     umbel_recipe r;
     /* What cannot be parsed, such as a column name with a line break, stays as it is; looking up
      * records then fails with a message. */
-    bool known = umbeli_recipe_read(w->text, &r, NULL) == UMBEL_OK;
-    return umbeli_recipe_set(f, known ? r.text : w->text, diag);
+    bool known = umbeli_recipe_read(text, &r, NULL) == UMBEL_OK;
+    return umbeli_recipe_set(f, known ? r.text : text, diag);
 }
 
 /* ---- Reading ---- */
@@ -122,9 +94,10 @@ static umbel_err translate(umbel_filter *f, const umbeli_key_rule *rule, umbel_d
     static const char *const names[] = {"key.csv", "key.column", "key.delimiter", "key.missing"};
     old_names old = {umbeli_meta_get(f, names[0]), umbeli_meta_get(f, names[1]),
                      umbeli_meta_get(f, names[2]), umbeli_meta_get(f, names[3])};
-    words w = {.len = 0};
-    add_rule(&w, rule, &old);
-    umbel_err e = set_words(f, &w, diag);
+    char text[2 * UMBELI_RECIPE_TEXT] = "";
+    umbeli_line line = {text, sizeof text, 0};
+    put_rule(&line, rule, &old);
+    umbel_err e = set_recipe(f, text, diag);
     if (e || (!rule->field && !old.column)) return e; /* a user's own metadata */
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) umbeli_meta_remove(f, names[i]);
     return UMBEL_OK;
@@ -138,7 +111,7 @@ static umbel_err rename_entry(umbel_filter *f, const char *text, umbel_diag *dia
     return e;
 }
 
-umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
+umbel_err umbeli_native_read_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
                                     umbel_diag *diag) {
     const char *text = umbeli_meta_get(f, UMBELI_META_RECIPE);
     umbel_recipe r;

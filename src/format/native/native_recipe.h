@@ -23,7 +23,7 @@ bool umbeli_native_rule_of(const char *recipe, umbeli_key_rule *rule);
 /* The filter has all metadata of its file: compares its recipe with the key rule, or makes one from
  * that and from metadata such as key.csv.  recipe_only: the file says that no rule can express it.
  * UMBEL_ECORRUPT if they contradict each other. */
-umbel_err umbeli_native_take_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
+umbel_err umbeli_native_read_recipe(umbel_filter *f, const umbeli_key_rule *rule, bool recipe_only,
                                     umbel_diag *diag);
 
 #endif

@@ -31,7 +31,7 @@ enum { SCHEME = 12, FIELD_NUM_BYTES = 1, FIELD_ALGORITHM, FIELD_HASH, FIELD_COMP
 
 /* Writers need some 20 bytes.  A file may have very many headers, all of them read when it is
  * opened: their length must not depend on what the file says. */
-enum { HEADER_MAX = 256 };
+enum { HEADER_MAX = 256, START = 1 + UMBELI_VARINT };
 
 static const uint64_t max_bytes = 2147483648u - UMBELI_BLOCK_BYTES; /* numBytes is an i32 */
 static const double default_fpr = 0.01;                             /* DuckDB's and parquet-mr's */
@@ -200,17 +200,13 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 /* ---- Encode ---- */
 
 /* Writes the header up to the unions and returns its length. */
-static size_t put_start(uint64_t num_bytes, uint8_t start[6]) {
-    size_t used = 0;
-    start[used++] = 0x15;
-    uint64_t zigzag = num_bytes * 2;
-    for (; zigzag >= 0x80; zigzag >>= 7) start[used++] = (uint8_t)((zigzag & 0x7f) | 0x80);
-    start[used++] = (uint8_t)zigzag;
-    return used;
+static size_t put_start(uint64_t num_bytes, uint8_t start[START]) {
+    start[0] = 0x15;
+    return 1 + umbeli_varint(2 * num_bytes, start + 1);
 }
 
 static bool recognise(const uint8_t *bytes, size_t len) {
-    uint8_t start[6];
+    uint8_t start[START];
     size_t head = 0;
     uint32_t num_bytes = 0;
     if (umbeli_parquet_header(bytes, len, &head, &num_bytes, NULL)) return false;
@@ -220,13 +216,13 @@ static bool recognise(const uint8_t *bytes, size_t len) {
 }
 
 static uint64_t size_of(const umbel_filter *f) {
-    uint8_t start[6];
+    uint8_t start[START];
     if (f->shape.format != UMBEL_FMT_PARQUET || f->data_len > max_bytes) return 0;
     return put_start(f->data_len, start) + sizeof choices + f->data_len;
 }
 
 static void encode(const umbel_filter *f, umbeli_writer *w) {
-    uint8_t start[6];
+    uint8_t start[START];
     umbeli_put(w, start, put_start(f->data_len, start));
     umbeli_put(w, choices, sizeof choices);
     uint8_t room[UMBELI_PEEK];

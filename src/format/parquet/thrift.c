@@ -23,14 +23,10 @@ static uint8_t take_byte(umbeli_thrift *t) {
 }
 
 static uint64_t take_varint(umbeli_thrift *t) {
-    uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        uint8_t byte = take_byte(t);
-        if (shift == 63 && byte > 1) break;
-        value |= (uint64_t)(byte & 0x7f) << shift;
-        if (!(byte & 0x80)) return t->wrong ? 0 : value;
-    }
-    fail(t, "Thrift: an integer of more than 64 bits");
+    uint64_t value;
+    if (t->wrong) return 0;
+    if (umbeli_take_varint(&t->in, &value)) return value;
+    fail(t, t->in.failed ? cut_off : "Thrift: an integer of more than 64 bits");
     return 0;
 }
 

@@ -69,8 +69,8 @@ static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *d
 }
 
 /* Checks link i and adds it to the sums. */
-static umbel_err take_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_layer *link,
-                           uint64_t *keys, umbel_diag *diag) {
+static umbel_err sum_link(umbeli_redisbloom_head *h, uint32_t i, const umbeli_layer *link,
+                          uint64_t *keys, umbel_diag *diag) {
     uint64_t at = HEADER_FIXED + (uint64_t)i * HEADER_LINK;
     umbel_err e = check_link(link, at, diag);
     if (e) return e;
@@ -120,7 +120,7 @@ umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli
     umbel_err e = check_options(h, diag);
     for (uint32_t i = 0; i < h->count && !e; i++) {
         umbeli_layer link = read_link(bytes, len, i);
-        e = take_link(h, i, &link, &keys, diag);
+        e = sum_link(h, i, &link, &keys, diag);
     }
     return e ? e : check_sum(h, keys, diag);
 }
@@ -145,7 +145,7 @@ umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_l
     h->bytes = 0;
     if (h->count == 0) return umbeli_bad(diag, AT_COUNT, "links: none");
     umbel_err e = check_options(h, diag);
-    for (uint32_t i = 0; i < h->count && !e; i++) e = take_link(h, i, &links[i], &keys, diag);
+    for (uint32_t i = 0; i < h->count && !e; i++) e = sum_link(h, i, &links[i], &keys, diag);
     if (!e) e = check_sum(h, keys, diag);
     if (e) return e;
     return umbeli_redisbloom_new(links, h->count, h->options, h->growth, NULL, settings, out, diag);

@@ -21,9 +21,9 @@ typedef struct umbeli_redisbloom_head {
 umbel_err umbeli_redisbloom_read_header(const uint8_t *bytes, size_t len, umbeli_redisbloom_head *h,
                                         umbel_diag *diag);
 
-/* LOADCHUNK with iterator 1: the chain of a header that umbeli_redisbloom_read_header accepted, with
- * its counts and, unless `borrow` has them, all bits 0.  The bits are as large as the header says,
- * so settings->max_bytes must limit them. */
+/* LOADCHUNK with iterator 1: the chain of a header that umbeli_redisbloom_read_header accepted,
+ * with its counts and, unless `borrow` has them, all bits 0.  They take the memory that the header
+ * says, so settings->max_bytes must limit it. */
 umbel_err umbeli_redisbloom_from_header(const uint8_t *bytes, size_t len,
                                         const umbeli_redisbloom_head *h, const uint8_t *borrow,
                                         const umbeli_settings *settings, umbel_filter **out,

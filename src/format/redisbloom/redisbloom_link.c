@@ -121,10 +121,10 @@ static uint32_t ask_first(const umbeli_layer *links, uint32_t n, umbeli_hash128 
  * twice as many of those that are left. */
 static bool any_contains(const umbeli_layer *links, uint32_t count, umbeli_hashes hash) {
     uint8_t open[GROUP];
-    for (uint32_t some = 0; count > 0; count -= some) {
-        some = count < GROUP ? count : GROUP;
-        const umbeli_layer *group = links + (count - some);
-        uint32_t left = ask_first(group, some, *hash.wide, open), passed;
+    for (uint32_t size = 0; count > 0; count -= size) {
+        size = count < GROUP ? count : GROUP;
+        const umbeli_layer *group = links + (count - size);
+        uint32_t left = ask_first(group, size, *hash.wide, open), passed;
         for (uint32_t from = 2; left > 0; from *= 2, left = passed) {
             for (uint32_t i = 0; i < left; i++) {
                 const umbeli_layer *link = &group[open[i]];
@@ -355,12 +355,7 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
     ((umbeli_redisbloom *)f)->options = options;
     ((umbeli_redisbloom *)f)->growth = growth;
     e = lay_out((umbeli_chain *)f, links, count, together, diag);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    *out = f;
-    return UMBEL_OK;
+    return umbeli_filter_finish(f, e, out);
 }
 
 void umbeli_redisbloom_lend(umbeli_redisbloom *r, umbeli_layer *links, uint32_t count,

@@ -47,15 +47,15 @@ static query query_of(const ribbon *r, const void *key, size_t len) {
 }
 
 /* The row's part in the block where it begins, and in the next: shifted left, and out of it. */
-static void split_row(const query *q, uint64_t here[2], uint64_t next[2]) {
+static void split_row(const query *q, uint64_t this_block[2], uint64_t next_block[2]) {
     unsigned s = q->shift % 64;
     uint64_t low = q->low << s, middle = q->high << s | (s ? q->low >> (64 - s) : 0);
     uint64_t top = s ? q->high >> (64 - s) : 0;
     bool far = q->shift >= 64;
-    here[0] = far ? 0 : low;
-    here[1] = far ? low : middle;
-    next[0] = far ? middle : top;
-    next[1] = far ? top : 0;
+    this_block[0] = far ? 0 : low;
+    this_block[1] = far ? low : middle;
+    next_block[0] = far ? middle : top;
+    next_block[1] = far ? top : 0;
 }
 
 static uint32_t selected(const uint8_t *segment, const uint64_t row[2]) {
@@ -65,13 +65,13 @@ static uint32_t selected(const uint8_t *segment, const uint64_t row[2]) {
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
     query q = query_of((const ribbon *)f, key, len);
-    uint64_t here[2], next[2];
-    split_row(&q, here, next);
+    uint64_t this_block[2], next_block[2];
+    split_row(&q, this_block, next_block);
     const uint8_t *first = f->data + q.segment * SEGMENT;
     const uint8_t *second = first + (size_t)q.columns * SEGMENT;
     for (uint32_t i = 0; i < q.columns; i++) {
-        uint32_t sum = selected(first + (size_t)i * SEGMENT, here);
-        if (q.shift) sum ^= selected(second + (size_t)i * SEGMENT, next);
+        uint32_t sum = selected(first + (size_t)i * SEGMENT, this_block);
+        if (q.shift) sum ^= selected(second + (size_t)i * SEGMENT, next_block);
         if (sum != ((q.want >> i) & 1)) return false;
     }
     return true;
@@ -111,7 +111,7 @@ static double keys_for(double slots) {
     if (power <= FIRST) return slots * known[0] / 256;
     if (power >= LAST) return slots / (0x1p17 / known[LAST - FIRST] + (power - LAST) * 0.0038);
     int below = (int)power;
-    double here = ldexp(1, below), part = slots / here - 1;
+    double lower = ldexp(1, below), part = slots / lower - 1;
     return known[below - FIRST] * (1 - part) + known[below - FIRST + 1] * part;
 }
 

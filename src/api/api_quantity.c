@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * quantity.c - counts, sizes, rates and durations as people write and read them
+ * api_quantity.c - counts, sizes, rates and durations as people write and read them
  *
  * The C library reads and writes the decimal point of the program's locale; here it is a point.
  */
@@ -13,22 +13,19 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/text.h"
 
 enum { TEXT = 64 }; /* longer ones are not quantities */
 
-static bool is_digit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /* The e-6 of a number, and moves *at past it; 0 if there is none. */
-static int take_exponent(const char **at) {
+static int read_exponent(const char **at) {
     const char *p = *at;
     if (*p != 'e' && *p != 'E') return 0;
     bool down = *++p == '-';
     int exponent = 0;
     if (down || *p == '+') p++;
-    if (!is_digit(*p)) return 0;
-    for (; is_digit(*p); p++) {
+    if (!umbeli_is_digit(*p)) return 0;
+    for (; umbeli_is_digit(*p); p++) {
         if (exponent < 10000) exponent = 10 * exponent + (*p - '0');
     }
     *at = p;
@@ -41,7 +38,7 @@ static bool number(const char *text, const char **end, double *out) {
     size_t digits = 0;
     int decimals = 0;
     bool point = false;
-    for (; is_digit(*text) || (*text == '.' && !point); text++) {
+    for (; umbeli_is_digit(*text) || (*text == '.' && !point); text++) {
         if (digits == TEXT) return false;
         if (point) decimals++;
         if (*text == '.') {
@@ -51,7 +48,7 @@ static bool number(const char *text, const char **end, double *out) {
         }
     }
     if (digits == 0) return false;
-    int power = take_exponent(&text) - decimals;
+    int power = read_exponent(&text) - decimals;
     snprintf(plain + digits, sizeof plain - digits, "e%s%u", power < 0 ? "-" : "",
              (unsigned)abs(power));
     int saved = errno; /* set by strtod; the library never changes it */
