@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "foreign.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
+#include "cases.h"
 #include "random_keys.h"
 #include "umbel_foreign.h"
 

@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "golden.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cases.h"
 #include "native_file.h"
 
 #ifndef UMBEL_TESTS_DIR

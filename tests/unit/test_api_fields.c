@@ -242,8 +242,7 @@ static void test_new(void **state) {
     (void)state;
     umbel_filter *f = umbel_new(1000, 0.01);
     assert_non_null(f);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.kind, UMBEL_KIND_BLOCKED);
     assert_int_equal(info.capacity, 1000);
     assert_true(info.fpr == 0.01);

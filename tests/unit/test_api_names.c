@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "format/codec.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
@@ -123,8 +124,7 @@ static void assert_traits(umbel_kind kind) {
     assert_ok(umbel_builder_finish(b, &f, NULL));
     umbel_builder_free(b);
     assert_ok(umbel_copy(f, &other, NULL));
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(can.built_once, info.frozen);
     assert_int_equal(can.adds, umbel_add(f, "bob", 3, NULL, NULL) == UMBEL_OK);
     assert_int_equal(can.grows, info.grows);

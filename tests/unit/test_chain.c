@@ -62,8 +62,7 @@ static void growing_moves_nothing(void **state) {
             }
         }
         assert_true(c->count > 3 || umbeli_is_packed(&c->layers[c->newest]));
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_info info = described(f);
         assert_true(info.grows && info.layers == c->count);
         umbel_free(f);
     }
@@ -237,8 +236,7 @@ static void only_bits_in_use_are_measured(void **state) {
                      UMBEL_OK);
     memset(f->data + 16, 0xff, 8); /* not in use */
     memset(f->data, 0x0f, 16);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     umbel_measurement now = measured(f);
     assert_true(now.bits == 128 && now.bits_set == 64);
     double rate = now.rate;

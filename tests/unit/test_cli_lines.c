@@ -2,16 +2,13 @@
  *
  * test_cli_lines.c - splitting kernels agree with a loop; gzip is decompressed
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
+#include "cases.h"
+
 #include <zlib.h>
 
 #include "gzip.h"

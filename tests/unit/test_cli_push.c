@@ -2,17 +2,12 @@
  *
  * test_cli_push.c - slots and shards, addresses, and how a filter is cut into chunks
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
+#include "cases.h"
 #include "push/push.h"
 #include "push/push_address.h"
 #include "umbel_foreign.h"

@@ -2,14 +2,9 @@
  *
  * test_cli_tally.c - counts in sentences, and intervals
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "base/tally.h"
+#include "cases.h"
 
 static void nouns(void **state) {
     (void)state;

@@ -2,16 +2,11 @@
  *
  * test_cli_window_clock.c - windows by the clock: durations, steps, clock changes, metadata
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cases.h"
 #include "options/options.h"
 #include "umbel_meta.h"
 #include "umbel_quantity.h"

@@ -3,20 +3,15 @@
  * The format dcso: files of the real program, its sizes and counts, bad input
  */
 #include <inttypes.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
-#include "core/bits.h"
+#include "cases.h"
 #include "foreign.h"
 #include "golden.h"
+#include "native_file.h"
 #include "umbel_foreign.h"
 
 static const umbel_foreign like = {.format = UMBEL_FMT_DCSO};
@@ -55,8 +50,7 @@ static void fifty_keys(void **state) {
         foreign_add(f, text); /* counted once */
     }
     writes_the_file(f, "dcso/a.bloom");
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.bits, 958);
     assert_int_equal(info.hashes, 7);
     assert_int_equal(info.capacity, 100);
@@ -131,8 +125,7 @@ static void rates_near_one_match_everything(void **state) {
 static void probes_have_a_limit(void **state) {
     (void)state;
     umbel_filter *f = foreign_create(params_of(1000, 0x1p-1024));
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.hashes, 1024);
     umbel_free(f);
     foreign_not_made(params_of(1000, 0x1p-1025), "1024 probes");
@@ -204,7 +197,7 @@ static void every_field_is_checked(void **state) {
     for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
         uint8_t old[8];
         memcpy(old, bytes + fine[i].at, 8);
-        umbeli_store_le64(bytes + fine[i].at, fine[i].value);
+        native_set(bytes, fine[i].at, 8, fine[i].value);
         foreign_same_again(&like, bytes, len);
         memcpy(bytes + fine[i].at, old, 8);
     }
@@ -216,7 +209,7 @@ static void what_is_not_dcso_is_not_recognised(void **state) {
     size_t len;
     uint8_t *bytes = golden_file("dcso/a.bloom", &len);
     umbel_filter *f = NULL;
-    umbeli_store_le64(bytes + 24, 8); /* a different k from what n and p give */
+    native_set(bytes, 24, 8, 8); /* a different k from what n and p give */
     assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
     assert_int_equal(
         umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &f, NULL),
@@ -331,7 +324,7 @@ static size_t form_key(char *key, uint64_t i) {
 }
 
 /* The rate that the bits tell for such keys, and the one that is found. */
-static void rates_of_one_form(uint64_t keys, double fpr, double *told, double *found) {
+static void rates_of_one_form(uint64_t keys, double fpr, double *said, double *found) {
     enum { ABSENT = 200000 };
     umbel_foreign params = params_of(keys, fpr);
     umbel_filter *f = NULL;
@@ -346,7 +339,7 @@ static void rates_of_one_form(uint64_t keys, double fpr, double *told, double *f
         hits += umbel_contains(f, key, form_key(key, 10000000 + i));
     }
     umbel_measure(f, &now);
-    *told = now.rate_alike;
+    *said = now.rate_alike;
     *found = (double)hits / ABSENT;
     umbel_free(f);
 }
@@ -354,17 +347,17 @@ static void rates_of_one_form(uint64_t keys, double fpr, double *told, double *f
 /* With an even number of bits a thousand times the promise, whatever the size; the bits show it. */
 static void keys_of_one_form(void **state) {
     static const uint64_t even[] = {100, 1000, 10000, 100000};
-    double told, found;
+    double said, found;
     (void)state;
     for (size_t i = 0; i < sizeof even / sizeof *even; i++) {
         umbel_foreign params = params_of(even[i], 1e-5);
         umbel_plan plan;
         assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
         assert_true(plan.bits % 2 == 0);
-        rates_of_one_form(even[i], 1e-5, &told, &found);
+        rates_of_one_form(even[i], 1e-5, &said, &found);
         assert_true(found > 500e-5);
-        assert_true(told > 0.9 * found);
-        assert_true(told < 1.1 * found);
+        assert_true(said > 0.9 * found);
+        assert_true(said < 1.1 * found);
         assert_true(plan.rate_alike > 0.8 * found);
     }
     umbel_foreign odd = params_of(128, 1e-5);
@@ -372,8 +365,8 @@ static void keys_of_one_form(void **state) {
     assert_int_equal(umbel_plan_foreign(&odd, &plan, NULL), UMBEL_OK);
     assert_true(plan.bits % 2 == 1);
     assert_true(plan.rate_alike == 0);
-    rates_of_one_form(128, 1e-5, &told, &found);
-    assert_true(told == 0);
+    rates_of_one_form(128, 1e-5, &said, &found);
+    assert_true(said == 0);
     assert_true(found < 10e-5);
 }
 

@@ -2,16 +2,12 @@
  *
  * The format gocrc32: bytes and answers of the Go code on 64 and 32 bits, its sizes, bad input
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "any_filter.h"
+#include "cases.h"
 #include "foreign.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
@@ -45,8 +41,7 @@ static void one_filter(golden_table *t, uint32_t variant) {
         text_of(i, text);
         foreign_add(f, text);
     }
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.bits, strtoull(t->column[2], NULL, 10));
     assert_int_equal(info.hashes, strtoull(t->column[3], NULL, 10));
     char text[128];
@@ -155,8 +150,7 @@ static void promises_out_of_reach_are_told(void **state) {
     assert_int_equal(umbel_plan_foreign(&params, &plan, NULL), UMBEL_OK);
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     umbel_filter *f = foreign_create(params);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_true(info.fpr > 2e-4); /* promises nothing that cannot hold */
     umbel_free(f);
 }

@@ -2,16 +2,12 @@
  *
  * The formats corekv and badger: bytes and answers of the Go code, its sizes, bad input
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "any_filter.h"
+#include "cases.h"
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"
@@ -186,8 +182,7 @@ static void badger_sizes_miss_the_rate_and_say_so(void **state) {
     assert_int_equal(plan.verdict, UMBEL_PLAN_BEYOND_KIND);
     assert_true(plan.rate > 0.03);
     umbel_filter *f = foreign_create(params);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_true(info.fpr > 0.03); /* no promise that cannot hold */
     umbel_free(f);
     params.format = UMBEL_FMT_COREKV;

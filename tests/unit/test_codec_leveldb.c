@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "any_filter.h"
 #include "foreign.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "golden.h"
@@ -141,8 +142,7 @@ static void sizes_are_leveldbs(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         umbel_filter *f = foreign_create(params_of(cases[i].keys, cases[i].bits_per_key));
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_info info = described(f);
         assert_int_equal(info.bits, cases[i].bits);
         assert_int_equal(info.hashes, cases[i].hashes);
         assert_int_equal(info.capacity, cases[i].keys);
@@ -162,8 +162,7 @@ static void a_rate_gives_the_fewest_bits(void **state) {
     assert_true(plan.rate <= 0.01 && plan.rate > 0.006);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     umbel_filter *f = foreign_create(params);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.bits, 1100000);
     umbel_free(f);
 
@@ -331,8 +330,7 @@ static void odd_filters_answer_as_leveldb_does(void **state) {
         umbel_contains_many(f, (umbel_key[]){{"hello", 5}, {NULL, 0}}, 2, hit);
         assert_int_equal(foreign_contains(f, "hello"), t.column[1][0] == '1');
         assert_int_equal(hit[0], t.column[1][0] == '1');
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_info info = described(f);
         assert_true(info.frozen);
         umbel_free(f);
         uint8_t k = len ? bytes[len - 1] : 0;

@@ -2,18 +2,13 @@
  *
  * Random mutations: whatever a decoder accepts can be used, and is encoded back to the same bytes
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
+#include "cases.h"
 #include "foreign.h"
 #include "umbel_foreign.h"
 

@@ -427,8 +427,8 @@ static void every_truncation_is_refused(void **state) {
 /* A field of the header set to a value, in a file and through LOADCHUNK, which allocates what the
  * header says. */
 static void field_refused(const uint8_t *file, size_t len, size_t at, size_t width, uint64_t value,
-                          umbel_err want, size_t told) {
-    foreign_refused_with(&like, file, len, FRAME + at, width, value, want, FRAME + told);
+                          umbel_err want, size_t refused_at) {
+    foreign_refused_with(&like, file, len, FRAME + at, width, value, want, FRAME + refused_at);
     size_t header_len = FIXED + 2 * LINK;
     uint8_t *header = malloc(header_len);
     assert_non_null(header);
@@ -451,7 +451,7 @@ static void every_field_is_checked(void **state) {
         size_t at, width;
         uint64_t value;
         umbel_err want;
-        size_t told;
+        size_t refused_at;
     } cases[] = {
         {0, 8, 0, UMBEL_ECORRUPT, 0},
         {0, 8, 1, UMBEL_ECORRUPT, 0},
@@ -491,7 +491,7 @@ static void every_field_is_checked(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         field_refused(file, len, cases[i].at, cases[i].width, cases[i].value, cases[i].want,
-                      cases[i].told);
+                      cases[i].refused_at);
     }
     foreign_refused_with(&like, file, len, 0, 8, 0, UMBEL_ECORRUPT, 0);
     foreign_refused_with(&like, file, len, 8, 8, UINT64_MAX, UMBEL_ECORRUPT, 8);

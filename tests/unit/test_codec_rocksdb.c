@@ -110,8 +110,7 @@ static void check_bytes(const uint8_t *bytes, size_t len) {
         bool found = umbel_contains(f, &i, sizeof i);
         if (want != SOME) assert_int_equal(found, want);
     }
-    umbel_measurement now;
-    umbel_measure(f, &now);
+    umbel_measurement now = measured(f);
     if (want == EVERY) assert_true(now.rate == 1);
     if (want == NONE) assert_true(now.rate == 0);
     if (want == NONE) assert_true(now.keys == 0);
@@ -224,8 +223,7 @@ static void draw_key(uint8_t key[16]) {
 static void rate_is_true(const char *what, const umbel_filter *f, double keys, double part) {
     enum { QUESTIONS = 2000000, TRIED = 250000, LIMIT = 4 };
     uint64_t hits = 0;
-    umbel_measurement now;
-    umbel_measure(f, &now);
+    umbel_measurement now = measured(f);
     for (int i = 0; i < QUESTIONS; i++) {
         uint8_t key[16];
         draw_key(key);

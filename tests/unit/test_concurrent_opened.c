@@ -75,8 +75,7 @@ static void add_in_threads(umbel_filter *f, const key_set *set) {
 }
 
 static void is_concurrent(const umbel_filter *f, bool yes) {
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_int_equal(info.concurrent, yes);
 }
 

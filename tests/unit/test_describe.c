@@ -117,8 +117,7 @@ static void test_describe_leaves_the_bits_alone(void **state) {
         umbel_format format = all[i].foreign.format;
         if (format != UMBEL_FMT_ANY && format != UMBEL_FMT_PARQUET) continue;
         umbel_filter *f = filled(&all[i]);
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_info info = described(f);
         size_t len;
         uint8_t *bytes = bytes_in(f, UMBEL_FMT_ANY, &len);
         bool native = format == UMBEL_FMT_ANY;

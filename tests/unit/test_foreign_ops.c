@@ -4,17 +4,12 @@
  * whatever hashing it follows
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
+#include "cases.h"
 #include "foreign.h"
 #include "umbel_foreign.h"
 
@@ -227,8 +222,7 @@ static void parquet_is_blocked(void **state) {
         assert_int_equal(umbel_contains_hash(f, hash), umbel_contains(f, keys[k].data, 8));
     }
     assert_int_equal(umbel_fold(f, 0.01, NULL), UMBEL_OK);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     assert_true(info.concurrent);
     assert_int_equal(info.bytes, 1024);
     for (size_t k = 0; k < KEYS; k++) assert_true(umbel_contains(f, keys[k].data, keys[k].len));

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "any_filter.h"
-#include "core/filter.h"
 #include "foreign.h"
 #include "golden.h"
 #include "umbel_foreign.h"
@@ -31,7 +30,9 @@ static void obeys(const umbel_foreign *like, const uint8_t *bytes, size_t len, s
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     assert_ok(decode(like, bytes, len, 0, &m, &f, &diag));
-    uint64_t need = f->data_len > f->extra_len ? f->data_len : f->extra_len;
+    size_t extra = 0;
+    (void)umbel_get_data(f, &extra);
+    uint64_t need = described(f).bytes > extra ? described(f).bytes : extra;
     umbel_free(f);
     f = NULL;
     if (need == 0) return;

@@ -214,8 +214,7 @@ static void test_outdated(void **state) {
 }
 
 static uint64_t exceptions_of(const umbel_filter *f) {
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     return info.exceptions;
 }
 

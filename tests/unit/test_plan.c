@@ -2,25 +2,20 @@
  *
  * test_plan.c - solving plans: edges, round trips, the choice of a kind; every refusal
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "cases.h"
 
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "any_filter.h"
-#include "plan/plan.h"
+#include "umbel_plan.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
 
 static umbel_plan solved(umbel_plan plan) {
-    umbel_err err = umbeli_plan_solve(&plan);
+    umbel_err err = umbel_plan_solve(&plan, NULL);
     if (err) fail_msg("refused (%d): %s", (int)plan.verdict, plan.why);
     assert_int_equal(plan.verdict, UMBEL_PLAN_OK);
     assert_non_null(plan.why);
@@ -30,7 +25,7 @@ static umbel_plan solved(umbel_plan plan) {
     assert_true(plan.rate > 0.0);
     assert_true(plan.rate <= plan.fpr);
     assert_true(plan.fpr < 1.0);
-    assert_true(plan.rate == umbeli_plan_rate(&plan, plan.capacity));
+    assert_true(plan.rate == umbel_plan_rate(&plan, plan.capacity));
     assert_true(plan.rate >= plan.bound);
     assert_true(fabs(plan.bits_per_key * (double)plan.capacity / (double)plan.bits - 1.0) < 1e-12);
     return plan;
@@ -41,7 +36,7 @@ static void two_billion_urls(void **state) {
     (void)state;
     const uint64_t urls = 2000000000;
     umbel_plan no = {.capacity = urls, .fpr = 0.01, .bytes = 500 * MIB};
-    assert_int_equal(umbeli_plan_solve(&no), UMBEL_EINVAL);
+    assert_int_equal(umbel_plan_solve(&no, NULL), UMBEL_EINVAL);
     assert_int_equal(no.verdict, UMBEL_PLAN_BELOW_BOUND);
     assert_true(fabs(no.bits_per_key - 2.097) < 0.001);
     assert_true(fabs(no.bound - 0.234) < 0.0005);
@@ -111,7 +106,7 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
 
     umbel_plan less = {.kind = plan.kind, .capacity = keys, .fpr = fpr, .bytes = smaller(&plan)};
     if (less.bytes != 0) {
-        assert_int_equal(umbeli_plan_solve(&less), UMBEL_EINVAL);
+        assert_int_equal(umbel_plan_solve(&less, NULL), UMBEL_EINVAL);
         assert_true(less.verdict == UMBEL_PLAN_BEYOND_KIND ||
                     less.verdict == UMBEL_PLAN_BELOW_BOUND);
     }
@@ -129,7 +124,7 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
     assert_int_equal(rate.bytes, plan.bytes);
     assert_true(solved(rate).bytes == plan.bytes); /* what was promised can be requested */
     rate.fpr = nextafter(rate.fpr, 0.0);
-    assert_int_equal(umbeli_plan_solve(&rate), UMBEL_EINVAL);
+    assert_int_equal(umbel_plan_solve(&rate, NULL), UMBEL_EINVAL);
 
     umbel_plan max = solved((umbel_plan){.kind = plan.kind, .fpr = fpr, .bytes = plan.bytes});
     assert_true(max.capacity >= keys);
@@ -137,7 +132,7 @@ static void check_edges(umbel_kind kind, uint64_t keys, double fpr) {
                            .fpr = fpr,
                            .bytes = plan.bytes,
                            .capacity = max.capacity + 1 + max.capacity / 1000000000000};
-    assert_int_equal(umbeli_plan_solve(&one_more), UMBEL_EINVAL);
+    assert_int_equal(umbel_plan_solve(&one_more, NULL), UMBEL_EINVAL);
 }
 
 static void edges_and_round_trips(void **state) {
@@ -226,9 +221,9 @@ static void rounding(void **state) {
 /* The bytes that `kind` needs for what `promise` can promise; infinite if one of them cannot. */
 static double needs(umbel_kind kind, umbel_kind promise, umbel_plan ask) {
     ask.kind = promise;
-    if (umbeli_plan_solve(&ask)) return HUGE_VAL;
+    if (umbel_plan_solve(&ask, NULL)) return HUGE_VAL;
     umbel_plan plan = {.kind = kind, .capacity = ask.capacity, .fpr = ask.fpr};
-    return umbeli_plan_solve(&plan) ? HUGE_VAL : (double)plan.bytes;
+    return umbel_plan_solve(&plan, NULL) ? HUGE_VAL : (double)plan.bytes;
 }
 
 static bool is_quarter_smaller(umbel_kind than, umbel_plan ask) {
@@ -240,13 +235,13 @@ static bool is_quarter_smaller(umbel_kind than, umbel_plan ask) {
 static umbel_kind expected(umbel_plan ask) {
     umbel_plan line = ask;
     line.kind = UMBEL_KIND_LINE;
-    bool possible = !umbeli_plan_solve(&line);
+    bool possible = !umbel_plan_solve(&line, NULL);
     double saves = needs(UMBEL_KIND_BLOCKED, UMBEL_KIND_BLOCKED, ask) /
                    needs(UMBEL_KIND_LINE, UMBEL_KIND_BLOCKED, ask);
     double least = line.bytes <= MIB ? 1.12 : line.bytes <= 32 * MIB ? 1.06 : 1.02;
     umbel_plan blocked = ask;
     blocked.kind = UMBEL_KIND_BLOCKED;
-    if (!umbeli_plan_solve(&blocked) && !(possible && saves >= least) &&
+    if (!umbel_plan_solve(&blocked, NULL) && !(possible && saves >= least) &&
         !is_quarter_smaller(UMBEL_KIND_BLOCKED, ask)) {
         return UMBEL_KIND_BLOCKED;
     }
@@ -308,12 +303,14 @@ static void auto_examples(void **state) {
         assert_int_equal(solved(cases[i].ask).kind, cases[i].kind);
     }
     /* Concurrent writers have no classic filter. */
-    umbel_plan rare = {.capacity = 1000000, .fpr = 1e-6};
-    assert_int_equal(umbeli_plan_concurrent(&rare), UMBEL_OK);
-    assert_int_equal(rare.kind, UMBEL_KIND_LINE);
+    umbel_params rare = {.capacity = 1000000, .fpr = 1e-6, .concurrent = true};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&rare, NULL, &f, NULL));
+    assert_int_equal(described(f).kind, UMBEL_KIND_LINE);
+    umbel_free(f);
     /* A number of lanes that does not exist. */
     umbel_plan six = {.kind = UMBEL_KIND_LINE, .capacity = 1000, .fpr = 0.01, .hashes = 6};
-    assert_int_equal(umbeli_plan_solve(&six), UMBEL_EINVAL);
+    assert_int_equal(umbel_plan_solve(&six, NULL), UMBEL_EINVAL);
     assert_int_equal(six.verdict, UMBEL_PLAN_BAD_HASHES);
 }
 
@@ -333,7 +330,7 @@ static void explained(umbel_plan plan, const char *why) {
 
 static umbel_plan refused(umbel_plan plan, umbel_verdict verdict) {
     umbel_plan asked = plan;
-    assert_int_equal(umbeli_plan_solve(&plan), UMBEL_EINVAL);
+    assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_EINVAL);
     assert_int_equal(plan.verdict, verdict);
     assert_true(plan.why != NULL && strlen(plan.why) > 10);
     assert_int_equal(plan.kind, asked.kind);
@@ -341,7 +338,7 @@ static umbel_plan refused(umbel_plan plan, umbel_verdict verdict) {
     assert_memory_equal(&plan.fpr, &asked.fpr, sizeof plan.fpr);
     assert_int_equal(plan.hashes, asked.hashes);
     assert_true(plan.bits == 0);
-    assert_true(umbeli_plan_rate(&plan, 1) == 1.0);
+    assert_true(umbel_plan_rate(&plan, 1) == 1.0);
     explained(asked, plan.why);
     return plan;
 }
@@ -382,10 +379,10 @@ static void chosen_hashes(void **state) {
     (void)state;
     umbel_plan plan = {.kind = UMBEL_KIND_CLASSIC, .capacity = 1000000, .fpr = 0.01};
     umbel_plan best = plan;
-    assert_int_equal(umbeli_plan_solve(&best), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&best, NULL), UMBEL_OK);
     for (plan.hashes = 1; plan.hashes <= 64; plan.hashes++) {
         umbel_plan with = plan;
-        assert_int_equal(umbeli_plan_solve(&with), UMBEL_OK);
+        assert_int_equal(umbel_plan_solve(&with, NULL), UMBEL_OK);
         assert_int_equal(with.hashes, plan.hashes);
         assert_true(with.bytes >= best.bytes);
     }
@@ -398,7 +395,7 @@ static void chosen_hashes(void **state) {
     plan.hashes = 7;
     refused(plan, UMBEL_PLAN_BAD_HASHES);
     plan.hashes = 8;
-    assert_int_equal(umbeli_plan_solve(&plan), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
 }
 
 /* Ten bits per key: the bound is 2^-10, classic reaches 0.8%, blocked 1.3%. */
@@ -418,7 +415,7 @@ static void bound_or_kind(void **state) {
     plan.kind = UMBEL_KIND_BLOCKED;
     refused(plan, UMBEL_PLAN_BEYOND_KIND);
     plan.kind = UMBEL_KIND_CLASSIC;
-    assert_int_equal(umbeli_plan_solve(&plan), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&plan, NULL), UMBEL_OK);
 
     /* Not even one key fits. */
     refused((umbel_plan){.bytes = 32, .fpr = 1e-78}, UMBEL_PLAN_BELOW_BOUND);
@@ -436,10 +433,10 @@ static void below_floor(void **state) {
     refused((umbel_plan){.kind = UMBEL_KIND_BLOCKED, .capacity = 1000, .fpr = 1e-17},
             UMBEL_PLAN_BEYOND_KIND);
     umbel_plan ample = {.kind = UMBEL_KIND_CLASSIC, .capacity = 1, .bytes = GIB};
-    assert_int_equal(umbeli_plan_solve(&ample), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&ample, NULL), UMBEL_OK);
     assert_true(ample.fpr >= 0x1p-64 && ample.fpr < 0x1p-63);
     umbel_plan min = {.capacity = 1000, .fpr = 1e-19};
-    assert_int_equal(umbeli_plan_solve(&min), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&min, NULL), UMBEL_OK);
     assert_true(min.bytes < 16384);
 }
 
@@ -465,7 +462,7 @@ static void too_large(void **state) {
     refused((umbel_plan){.capacity = UINT64_C(1) << 61, .fpr = 0.1}, UMBEL_PLAN_TOO_LARGE);
 
     umbel_plan edge = {.bytes = (UINT64_C(1) << 60) - 64, .fpr = 0.01};
-    assert_int_equal(umbeli_plan_solve(&edge), UMBEL_OK);
+    assert_int_equal(umbel_plan_solve(&edge, NULL), UMBEL_OK);
     assert_int_equal(edge.kind, UMBEL_KIND_CLASSIC);
     assert_true(edge.bits == (UINT64_C(1) << 63) - 512);
 
@@ -515,7 +512,7 @@ static void mixtures(void **state) {
         plan.bytes = counts[i / 6 / COUNTS % COUNTS];
         plan.fpr = extreme[i / 6 / COUNTS / COUNTS];
         umbel_plan asked = plan;
-        if (umbeli_plan_solve(&plan)) {
+        if (umbel_plan_solve(&plan, NULL)) {
             refused(asked, plan.verdict);
             continue;
         }

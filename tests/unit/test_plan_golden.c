@@ -2,12 +2,7 @@
  *
  * test_plan_golden.c - plans stay what they were: sizes are part of the bytes of a filter
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "cases.h"
 
 #include <math.h>
 #include <stdlib.h>

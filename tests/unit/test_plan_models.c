@@ -3,12 +3,7 @@
  * test_plan_models.c - the models against published tables, exact arithmetic and each other: mean rates, then
  * the spread of the rates of single filters, and the promise rate + 3 spread
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "cases.h"
 
 #include <float.h>
 #include <math.h>

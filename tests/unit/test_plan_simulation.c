@@ -7,12 +7,7 @@
  * lie within five standard errors of the model.  The seed is fixed unless UMBEL_TEST_SEED gives
  * another; one in a few thousand other seeds fails by chance.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "cases.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -200,8 +200,7 @@ static void add_numbers(umbel_filter *f, uint64_t from, uint64_t n) {
 /* Three standard errors, or the rounding of a count. */
 static void holds(const char *how, const umbel_filter *f, uint64_t truth) {
     umbel_measurement now = measured(f);
-    umbel_info info;
-    umbel_describe(f, &info);
+    umbel_info info = described(f);
     if (fabs(now.keys - (double)truth) <= 3 * now.keys_error + 1) return;
     print_message("# %s, promised %g, %s: %llu keys, said %.1f give or take %.1f\n", info.layout,
                   info.fpr, how, (unsigned long long)truth, now.keys, now.keys_error);

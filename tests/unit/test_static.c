@@ -145,8 +145,7 @@ static void bytes_depend_on_keys_alone(void **state) {
         umbeli_cpu_limit(0);
         umbel_filter *plain = built(state, p, (umbel_opts){0}, one);
         umbeli_cpu_limit(UINT32_MAX);
-        umbel_info info;
-        umbel_describe(plain, &info);
+        umbel_info info = described(plain);
         assert_string_equal(info.kernel, "generic");
         assert_int_equal(check_found(f, 2, 0, 100000), check_found(plain, 2, 0, 100000));
         check_same_bytes(f, plain);
@@ -363,8 +362,7 @@ static void three_or_four_hashes(void **state) {
     for (uint32_t hashes = 3; hashes <= 4; hashes++) {
         umbel_filter *f = built(state, (umbel_params){.fpr = 0.03, .hashes = hashes},
                                 (umbel_opts){0}, (keys){.n = 200, .times = 1});
-        umbel_info info;
-        umbel_describe(f, &info);
+        umbel_info info = described(f);
         assert_int_equal(info.hashes, hashes);
         check_round_trip(f);
         check_bad_files(f);

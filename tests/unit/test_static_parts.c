@@ -49,9 +49,7 @@ static void sizes_of_layouts(void **state) {
         assert_true(umbeli_static_divide((uint64_t)keys, 0, 0, &l));
         for (l.width = 1; l.width <= 32; l.width += 5) {
             double bits = 8 * (double)umbeli_static_len(&l) / keys;
-            if (bits > 1.13 * l.width) {
-                fail_msg("%.0f keys: %g bits for %u", keys, bits, l.width);
-            }
+            if (bits > 1.13 * l.width) fail_msg("%.0f keys: %g bits for %u", keys, bits, l.width);
         }
         double mean = keys / (double)umbeli_static_shards(&l);
         assert_true(mean < 800000 && (double)umbeli_static_slots(&l) > 1.07 * mean);

@@ -3,15 +3,12 @@
  * ClickHouse's skipping indexes: files of a real part, real streams in blocks of every compression,
  * and damage
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "cases.h"
+
 #include <lz4.h>
 #include <zstd.h>
 

@@ -3,17 +3,12 @@
  * LevelDB tables: one that LevelDB wrote, read intact and damaged in every way; the filter block
  * written again, byte for byte
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
+#include "cases.h"
 #include "core/bits.h"
 #include "foreign.h"
 #include "golden.h"

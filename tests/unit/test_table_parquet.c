@@ -2,20 +2,15 @@
  *
  * Parquet files: one that DuckDB wrote; footers written here field by field, valid and not
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "any_filter.h"
-#include "core/bits.h"
+#include "cases.h"
 #include "foreign.h"
 #include "golden.h"
+#include "native_file.h"
 #include "umbel_table.h"
 
 static umbel_table *read_whole(const uint8_t *bytes, size_t len) {
@@ -116,7 +111,7 @@ static void random_damage(void **state) {
     print_message("# seed %llu\n", (unsigned long long)seed);
     size_t len;
     uint8_t *bytes = golden_file("parquet/duckdb_t.parquet", &len), *copy = malloc(len);
-    size_t footer = umbeli_load_le32(bytes + len - 8);
+    size_t footer = native_get(bytes, len - 8, 4);
     for (unsigned round = 0; round < 3000; round++) {
         memcpy(copy, bytes, len);
         for (unsigned i = 0; i < 1 + round % 5; i++) {
@@ -189,7 +184,7 @@ static void name(file *f, const char *text) {
 
 static void finish(file *f) {
     size_t footer = f->len - f->footer;
-    umbeli_store_le32(f->bytes + f->len, (uint32_t)footer);
+    native_set(f->bytes, f->len, 4, footer);
     memcpy(f->bytes + f->len + 4, "PAR1", 4);
     f->len += 8;
 }
@@ -387,7 +382,7 @@ static void a_footer_longer_than_the_file(void **state) {
     close_all(&f);
     umbel_table *t = NULL;
     umbel_diag diag;
-    umbeli_store_le32(f.bytes + f.len - 8, (uint32_t)f.len - 11);
+    native_set(f.bytes, f.len - 8, 4, f.len - 11);
     assert_int_equal(umbel_table_read(f.bytes, f.len, NULL, NULL, &t, &diag), UMBEL_ECORRUPT);
     assert_int_equal(diag.offset, f.len - 8);
 }

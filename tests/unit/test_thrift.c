@@ -2,15 +2,10 @@
  *
  * The Thrift reader: values of every type, and input that lies
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "cases.h"
 #include "format/parquet/thrift.h"
 #include "golden.h"
 
