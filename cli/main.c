@@ -92,8 +92,8 @@ static int help(int argc, char **argv) {
     return CLI_YES;
 }
 
-/* The next file opened would get the number of a closed standard descriptor, and lines would be
- * written into it.  /dev/null, opened for the wrong direction, fails as a closed one does. */
+/* Otherwise the next file opened would get the number of a closed standard descriptor, and lines
+ * would be written into it.  /dev/null in the wrong direction fails like a closed descriptor. */
 static void open_missing_descriptors(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
@@ -104,7 +104,7 @@ static void open_missing_descriptors(void) {
 
 int main(int argc, char **argv) {
     open_missing_descriptors();
-    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* a message in one piece, also among other programs' */
+    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* keeps a message whole among those of others */
     if (argc < 2) {
         cli_help(&cli_umbel, stderr);
         return CLI_ERROR;

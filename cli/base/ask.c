@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * ask.c - a secret that is typed on the terminal
- */
+/* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* explicit_bzero */
 #include "base/ask.h"
 
@@ -13,7 +10,7 @@
 
 #include "base/error.h"
 
-/* A terminal keeps at most this much of a line, and drops the rest without a word. */
+/* A terminal silently drops what is longer. */
 enum { LINE_MAX_TYPED = 4095 };
 
 static struct {
@@ -21,8 +18,7 @@ static struct {
     struct termios shown;
 } terminal;
 
-/* Also called by a signal's thread, perhaps while the other waits for the line: doing it twice is
- * harmless. */
+/* The thread that waits for signals may call it, too: doing it twice is harmless. */
 static void show_again(void *ctx) {
     (void)ctx;
     tcsetattr(terminal.fd, TCSAFLUSH, &terminal.shown);
@@ -62,7 +58,7 @@ char *cli_ask(const char *option, const char *prompt) {
     close(terminal.fd);
     if (n > 0 && line[n - 1] == '\n') n--;
     if (n <= 0) cli_die(option, NULL, "nothing was typed");
-    if (n >= LINE_MAX_TYPED) cli_die(option, NULL, "longer than a terminal can pass on");
+    if (n >= LINE_MAX_TYPED) cli_die(option, NULL, "longer than a terminal can read");
     char *typed = cli_strndup(line, (size_t)n);
     explicit_bzero(line, sizeof line);
     return typed;

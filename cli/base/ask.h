@@ -6,8 +6,8 @@
 #define CLI_ASK_H
 
 /* Prompts on the terminal, whatever standard input and output are, and returns what is typed there
- * without showing it: wipe and free it.  Exits with a message where there is no terminal, and if
- * nothing is typed; the terminal shows again what is typed even if a signal ends the program. */
+ * without echo: wipe and free it.  Exits with a message if there is no terminal or nothing is
+ * typed.  The echo is restored even if a signal ends the program. */
 char *cli_ask(const char *option, const char *prompt);
 
 #endif

@@ -16,14 +16,14 @@ enum { CLI_YES = 0, CLI_NO = 1, CLI_ERROR = 2, CLI_INCOMPLETE = 3 };
 _Noreturn void cli_die(const char *where, const char *hint, const char *what, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for an error of the operating system, with the message of strerror(sys). */
+/* For an error of the operating system, with the message of strerror(sys). */
 _Noreturn void cli_die_sys(const char *where, int sys);
 
-/* The same for an error of the library. */
+/* For an error of the library. */
 _Noreturn void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag,
                            const char *hint);
 
-/* A text of the library in the words of the command: parameters of functions are options here.
+/* Rewrites a text of the library for users of the command, who gave options and not parameters.
  * `out` has `cap` bytes and is returned. */
 const char *cli_in_options(const char *text, char *out, size_t cap);
 
@@ -31,7 +31,7 @@ const char *cli_in_options(const char *text, char *out, size_t cap);
 void cli_warn(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 void cli_silence_warnings(void);
 
-/* The same without the word: an error that does not end the run, or a note. */
+/* Without the word "warning": a note, or an error that does not end the run. */
 void cli_note(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 /* malloc and friends that exit on failure. */
@@ -40,14 +40,14 @@ void *cli_realloc(void *old, size_t size);
 char *cli_strndup(const char *text, size_t len);
 
 /* Calls `hook` before an error exits the program (in the thread where the error happened) and
- * before SIGHUP, SIGINT or SIGTERM does (in a separate thread; a second signal kills at
- * once).  Several threads may call it, and it may be re-entered if it fails: it must block other
- * threads and return immediately when called recursively.  Install it before starting other
- * threads.  Signals that are ignored stay ignored. */
+ * before SIGHUP, SIGINT or SIGTERM does (in a separate thread; a second signal kills immediately).
+ * Several threads may call it, and it may be re-entered if it fails: it must block other threads
+ * and return immediately when called recursively.  Install it before starting other threads.
+ * Signals that are ignored stay ignored. */
 void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 
-/* Calls `hook` when the program ends by itself or by an error, after the other; it may be called
- * twice.  Not at signals: until they end the process, other threads continue. */
+/* Calls `hook`, perhaps twice, when the program ends by itself or with an error, after the early
+ * hook.  Not on signals: other threads run until the signal ends the process. */
 void cli_on_exit(void (*hook)(void));
 
 /* For error.c: runs the hooks, if there are any. */

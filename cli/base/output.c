@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * output.c - standard output in large writes
- */
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE /* F_SETPIPE_SZ */
 #include "base/output.h"
 

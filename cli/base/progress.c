@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * progress.c - the line on the terminal that shows how far a command has come
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "base/progress.h"
 
@@ -64,7 +61,7 @@ static void append_rest(char *text, size_t room, double seconds) {
              left - 60 * minutes);
 }
 
-/* Never more than a line, which could not be drawn again. */
+/* Cut to one line: more could not be redrawn. */
 static void draw(const char *whole) {
     char text[256];
     snprintf(text, sizeof text, "%.*s", cli_width(stderr) - 1, whole);

@@ -10,8 +10,8 @@
 
 #include "umbel.h"
 
-/* Shown only if standard error is a terminal.  total: bytes of input, 0: unknown.  `filling` (or
- * NULL) was planned for `capacity` keys. */
+/* Shown only if standard error is a terminal.  `total` is the size of the input, 0 if unknown;
+ * `filling` (or NULL) was planned for `capacity` keys. */
 void cli_progress_begin(const char *activity, uint64_t total, const umbel_filter *filling,
                         uint64_t capacity);
 
@@ -19,7 +19,7 @@ void cli_progress_begin(const char *activity, uint64_t total, const umbel_filter
 void cli_progress_bytes(uint64_t done);
 void cli_progress(uint64_t lines);
 
-/* The same for bytes sent to a server. */
+/* For bytes sent to a server. */
 void cli_progress_sent(uint64_t bytes);
 
 /* Removes the line so that something else can be written. */

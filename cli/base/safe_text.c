@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * safe_text.c - what files, names and servers say, printed so that it cannot command a terminal
- */
+/* SPDX-License-Identifier: MIT */
 #include "base/safe_text.h"
 
 #include <stdbool.h>
@@ -9,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The bytes of the character that begins here, 0: it is not UTF-8. */
+/* The length of the character at the start of the text; 0: not UTF-8. */
 static size_t character(const char *text, uint32_t *code) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     const uint8_t *p = (const uint8_t *)text;
@@ -54,7 +51,7 @@ int cli_put_safe(const char *text, FILE *to) {
 }
 
 void cli_vprint_safe(FILE *to, const char *format, va_list args) {
-    char text[16 << 10]; /* several of the longest paths; no memory is asked for when it is short */
+    char text[16 << 10]; /* for several of the longest paths; memory may be short */
     int n = vsnprintf(text, sizeof text, format, args);
     cli_put_safe(text, to);
     if (n >= (int)sizeof text) fputs("...", to);

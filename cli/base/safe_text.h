@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT
  *
- * safe_text.h - what files, names and servers say, printed so that it cannot command a terminal
+ * safe_text.h - text from files and servers, printed so that it cannot control the terminal
  *
- * Shown as a question mark each: control characters (C0, DEL, C1), those that reorder or hide the
- * text around them (bidirectional and tag characters, line separators), and bytes that are not
- * UTF-8.  Everything for people is printed through these; data (lines, JSON, filters) is not.
+ * A question mark replaces each control character (C0, DEL, C1), each character that reorders or
+ * hides the text around it (bidirectional and tag characters, line separators) and each byte that
+ * is not UTF-8.  Messages and reports are printed this way; data (lines, JSON, filters) is not.
  */
 #ifndef CLI_SAFE_TEXT_H
 #define CLI_SAFE_TEXT_H

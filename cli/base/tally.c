@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * tally.c - counts in sentences, and how much a counted rate may be off
- */
+/* SPDX-License-Identifier: MIT */
 #include "base/tally.h"
 
 #include <math.h>

@@ -10,10 +10,10 @@
 /* "1 key", "2,000 keys": into `out`, which has UMBEL_QUANTITY bytes and is returned. */
 char *cli_count_noun(uint64_t count, const char *noun, char *out);
 
-/* With decimals below a thousand; from there on they say nothing, and separators do. */
+/* With decimals below 1000, with thousands separators above. */
 char *cli_real_text(double value, int decimals, char *out);
 
-/* For columns: `1 in 30,700,000,000` is 3.3e-11 there. */
+/* For narrow columns: 3.3e-11 instead of `1 in 30,700,000,000`. */
 char *cli_narrow_rate(double rate, char *out);
 
 typedef struct cli_interval {

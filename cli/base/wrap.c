@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * wrap.c - text and plots within the width of a terminal
- */
+/* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* struct winsize */
 #include "base/wrap.h"
 
@@ -71,7 +68,7 @@ void cli_sentence_end(FILE *to) {
     sentence.text = NULL;
 }
 
-/* The variables in the order in which they win, as setlocale reads them. */
+/* In the order of precedence, as for setlocale. */
 bool cli_utf8(void) {
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

@@ -8,18 +8,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Columns of the terminal that the stream is, within 40 and 200; 80 if it is none. */
+/* The width of the terminal, between 40 and 200; 80 if the stream is not one. */
 int cli_width(FILE *to);
 
-/* Text wrapped at the width, at most 100, with a newline at its end.  `column` characters of the
- * first line are printed already; other lines begin at `indent`. */
+/* Wraps text at the width, at most 100, and ends it with a newline.  `column` characters of the
+ * first line are already printed; other lines begin at `indent`. */
 void cli_wrapped(const char *text, int column, int indent, FILE *to);
 
 /* A sentence on standard output, wrapped. */
 void cli_say(const char *what, ...) __attribute__((format(printf, 1, 2)));
 
-/* A sentence on standard error that is put together from parts: what is printed between the two is
- * wrapped on a terminal, and one line otherwise.  One thread at a time. */
+/* A sentence on standard error, printed in parts between these calls: wrapped on a terminal, one
+ * line otherwise.  One thread at a time. */
 FILE *cli_sentence(void);
 void cli_sentence_end(FILE *sentence);
 

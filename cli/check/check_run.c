@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * check_run.c - lines looked up in filters, and what is printed of them
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "check/check_run.h"
 
@@ -17,7 +14,7 @@
 #include "filter/mapped_guard.h"
 #include "report/report.h"
 
-/* In place of a number of lines: they could not be looked up. */
+/* Instead of a number of lines: they could not be looked up. */
 static const size_t no_answer = SIZE_MAX;
 
 typedef struct guarded_batch {
@@ -39,7 +36,7 @@ static void look_up(void *ctx, cli_batch *b) {
     if (c->follow) cli_follow_end(c->follow);
 }
 
-/* In its turn, so that all that was looked up before has been shown. */
+/* Called in turn, when everything looked up before has been shown. */
 static _Noreturn void end_without_answer(cli_check *c) {
     if (c->out.used) cli_output_flush(&c->out);
     cli_die(c->s->args[0], "replace filters, do not overwrite them", "%sshrank while it was read",
@@ -62,7 +59,7 @@ static bool has_line(const cli_check *c, const cli_batch *b, size_t i, size_t j)
     return c->lookup.count == 1 ? b->hits[i] : (b->hashes[i] >> j) & 1;
 }
 
-/* Between the column of --mark and the rest: what separates the fields of a table. */
+/* Follows the column of --mark: what separates the fields of the table. */
 static const char *mark_separator(const cli_check *c) {
     static char given[2];
     bool csv = umbel_recipe_traits(c->lookup.recipes[0]) & UMBEL_RECIPE_CSV;
@@ -132,10 +129,10 @@ static void print_json(cli_check *c, const cli_batch *b, size_t i) {
     put_json(c, o);
 }
 
-/* With --mark its column has a name, too. */
+/* The column of --mark gets a name. */
 static void print_header(cli_check *c, const cli_batch *b) {
     if (c->s->count || c->first_only || c->json || c->printed_header || !b->header.data) return;
-    if (c->s->with_filename || c->s->line_number || c->s->annotate) return; /* no table any more */
+    if (c->s->with_filename || c->s->line_number || c->s->annotate) return; /* no longer a table */
     if (c->s->mark) {
         put(c, "found");
         put(c, mark_separator(c));
@@ -168,7 +165,8 @@ static bool is_empty_file(const char *path) {
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* Until the file with this name (NULL: to the end), those without a line have none selected. */
+/* Prints the count of the file that has ended, and 0 for files without lines, up to the one with
+ * this name (NULL: to the end). */
 static void count_files_until(cli_check *c, const char *name) {
     if (c->file) print_count(c, c->file, c->file_lines, c->file_matches);
     c->file = name;

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * exact_stage.c - an exact second stage: which candidates of a filter are really in a file
- */
+/* SPDX-License-Identifier: MIT */
 #include "check/exact_stage.h"
 
 #include "base/error.h"
@@ -21,7 +18,7 @@ static void look_up(void *ctx, cli_batch *b) {
     cli_lookup_batch(r->lookup, b);
 }
 
-/* With the parents of a name: any of them may be what the filter has. */
+/* Of a name, the parents as well: any of them may be in the filter. */
 static void collect(void *ctx, cli_batch *b) {
     exact_run *r = ctx;
     for (size_t i = 0; i < b->lines; i++) {

@@ -14,13 +14,13 @@ typedef struct cli_exact {
     cli_key_set keys;           /* the candidates; marked are those in the file */
 } cli_exact;
 
-/* Reads the feed for keys that the filter may have, then `file`, under `file_recipe`, for which of
- * them are there.  Memory is in proportion to the different candidates.  Returns the exit status
- * for lines of the file without a key; the lines of the feed are read again by the caller. */
+/* Collects the keys of the feed that the filter may have, then reads `file`, by `file_recipe`, to
+ * see which of them it has.  Takes memory for each distinct candidate.  Returns the exit status for
+ * lines of the file without a key; the caller reads the feed again. */
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
                    const char *file, umbel_recipe *file_recipe);
 
-/* Clears the hits of lines that are in the filter by mistake. */
+/* Clears the hits that are false positives. */
 void cli_exact_confirm(const cli_exact *e, cli_batch *b);
 void cli_exact_free(cli_exact *e);
 

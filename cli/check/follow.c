@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * follow.c - filters that are replaced on disk while lines are looked up
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "check/follow.h"
 
@@ -20,7 +17,7 @@ void cli_follow_init(cli_follow *f, const cli_settings *s, const cli_lookup *loo
     }
 }
 
-/* A file that is gone may be about to come back. */
+/* A missing file may be about to come back. */
 static bool is_replaced(const char *path, struct stat *seen) {
     struct stat now;
     if (stat(path, &now) != 0 || (now.st_dev == seen->st_dev && now.st_ino == seen->st_ino &&

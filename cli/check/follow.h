@@ -20,8 +20,9 @@ typedef struct cli_follow {
 /* Remembers which files the filters of the lookup are. */
 void cli_follow_init(cli_follow *f, const cli_settings *s, const cli_lookup *lookup);
 
-/* Around each use of the lookup, by any thread: first takes up the filters that were replaced.  One
- * that cannot be opened or makes keys in another way is reported, once, and the old one stays. */
+/* Call around each use of the lookup, from any thread.  The first reopens filters that were
+ * replaced; one that cannot be opened, or has another recipe, is reported once, and the old one
+ * stays. */
 void cli_follow_begin(cli_follow *f, cli_lookup *lookup);
 void cli_follow_end(cli_follow *f);
 

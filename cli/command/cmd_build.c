@@ -21,13 +21,13 @@ static const uint8_t options[] = {
     OPT_META,       OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED,  OPT_TMP,
     OPT_MAX_MEMORY, CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
-/* The number of keys in the input, which is read a first time for this. */
+/* Reads the input a first time to count its keys. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     feed.activity = s->quiet ? NULL : "counting";
     feed.quiet = true; /* the second reading warns */
     feed.never = NULL;
     const cli_job count_only = {0};
-    /* Where a key is the whole line, each line has one, whatever is done to it. */
+    /* Where keys are whole lines, every line has one. */
     uint32_t partial = UMBEL_RECIPE_HEADER | UMBEL_RECIPE_TYPED | UMBEL_RECIPE_PARENTS;
     bool whole = strncmp(umbel_recipe_text(feed.recipes[0]), "line", 4) == 0 &&
                  !(umbel_recipe_traits(feed.recipes[0]) & partial) && !s->digests;
@@ -36,8 +36,8 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
     return read.drained ? read.drained : 1;
 }
 
-/* Fills in what was not given.  Other systems that size by bytes alone need neither keys nor a
- * rate, and static filters need no count.  Returns NULL, or the name of a pipe whose keys have to
+/* Completes the plan.  Foreign filters that are sized in bytes need neither a number of keys nor a
+ * rate, and static filters need no number.  Returns NULL, or the name of a pipe whose keys have to
  * be counted while they are read. */
 static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
@@ -59,7 +59,7 @@ static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli
     return NULL;
 }
 
-/* Some other systems' filters cannot keep the rate they are asked for. */
+/* Some foreign formats cannot keep the requested rate. */
 static void warn_of_limits(const cli_filter_params *params, const char *output) {
     umbel_plan plan = {0};
     char rate[UMBEL_QUANTITY];
@@ -78,7 +78,6 @@ static void need(umbel_err e, const umbel_diag *diag) {
     cli_die_err("build", e, diag, e == UMBEL_EINVAL ? CLI_SEE_PLAN : NULL);
 }
 
-/* The keys of a static filter, collected. */
 typedef struct static_build {
     const cli_settings *s;
     umbel_builder *builder;
@@ -138,9 +137,8 @@ static umbel_filter *build_once(const cli_settings *s, const cli_filter_params *
     return f;
 }
 
-/* Lines were counted, but a plan is for different keys.  Where there are far fewer of those (at
- * least a quarter of the memory would be wasted), the filter, which knows how many, is made again
- * in the right size; the others cost nothing extra. */
+/* Lines were counted, but a plan is for distinct keys.  If there are far fewer (so that at least a
+ * quarter of the memory would be wasted), the filter, which knows how many, is made again. */
 static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
                                    cli_lines *read, int *status) {
     umbel_filter *f = build_once(s, params, feed, read, status);
@@ -153,9 +151,8 @@ static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *par
 }
 
 static int run(const cli_settings *s) {
-    cli_filter_check_output(s);
+    cli_filter_claim_output(s); /* before the work, which may take hours */
     cli_refuse_as_input(s->output, s->args, s->nargs);
-    cli_filter_lock_output(s); /* before the work, which may take hours */
     cli_filter_params params = cli_params_of(s);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);

@@ -35,16 +35,16 @@ static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
     }
 }
 
-/* What a record is must be known before the first key is made. */
+/* Records are split before any key is made. */
 static void refuse_other_records(const char *path, const umbel_recipe *first,
                                  const umbel_recipe *other) {
     if (cli_recipe_same_records(umbel_recipe_text(first), umbel_recipe_text(other))) return;
     cli_die(path, "-k, --csv and --header replace what they say",
-            "its recipe reads other records than that of the first filter: %s",
+            "its recipe splits the input differently from that of the first filter: %s",
             umbel_recipe_text(other));
 }
 
-/* What shows keys, or where others would come from. */
+/* --ask excludes options that show keys and those that add others. */
 static void refuse_besides_asking(const cli_settings *s) {
     static const cli_option_id others[] = {OPT_CHECK_KEY,     OPT_INVERT,  OPT_ANNOTATE,
                                            OPT_JSON_LINES,    OPT_DIGESTS, OPT_LINE_NUMBER,
@@ -73,7 +73,7 @@ static void refuse_contradictions(const cli_settings *s) {
         cli_exclude(s, pairs[i][0], pairs[i][1]);
     }
     refuse_besides_asking(s);
-    uint64_t keys; /* as -n had it before it numbered lines */
+    uint64_t keys; /* what -n meant before it numbered lines */
     if (s->format && s->line_number && access(s->args[0], F_OK) != 0 &&
         umbel_parse_count(s->args[0], &keys, NULL) == UMBEL_OK) {
         cli_die("-n", "--keys KEYS is what the filter was planned for", "numbers the lines here");
@@ -95,7 +95,7 @@ static void open_filters(cli_check *c, bool reads_lines) {
     if (!any_keyed) cli_die("--secret-file", "leave it out", "none of the filters is keyed");
 }
 
-/* FILE has the form of what the filter was built from, wherever these lines have their keys. */
+/* FILE is read by the filter's own recipe: it has the form of what the filter was built from. */
 static int read_exact(cli_check *c, cli_exact *exact, const cli_feed *feed) {
     const char *once = cli_feed_once(feed), *file = c->s->verify_with;
     umbel_filter *f = c->lookup.at[0].filter;

@@ -15,7 +15,7 @@ static const uint8_t options[] = {OPT_OUTPUT,      OPT_FORCE,           OPT_FROM
                                   OPT_HELP,        OPT_HEADING_FOREIGN, OPT_KEYS, CLI_SHAPE_OPTIONS,
                                   OPT_END};
 
-/* Neither file is to blame. */
+/* The message names --to: neither file is to blame. */
 static _Noreturn void refuse(const umbel_filter *f, umbel_format to) {
     umbel_diag diag = {0};
     char where[64];
@@ -26,8 +26,7 @@ static _Noreturn void refuse(const umbel_filter *f, umbel_format to) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
-    cli_filter_check_output(s);
-    cli_filter_lock_output(s);
+    cli_filter_claim_output(s);
     cli_settings in = *s;
     in.format = s->from;
     umbel_filter *f = cli_filter_load(s->args[0], &in);

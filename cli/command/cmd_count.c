@@ -42,7 +42,7 @@ static cli_lines run_job(counting *c, const cli_feed *feed,
 
 /* ---- umbel count --------------------------------------------------------------------------- */
 
-enum { EXACT = 1 << 16 }; /* up to here keys are counted one by one */
+enum { EXACT = 1 << 16 }; /* up to this many, keys are counted one by one */
 
 static void count_distinct(void *ctx, cli_batch *b) {
     counting *c = ctx;
@@ -118,7 +118,7 @@ const cli_command cli_command_count = {
 
 /* ---- uniq -c ------------------------------------------------------------------------------- */
 
-/* Lines without a key are not repeated. */
+/* Lines without a key do not count as repeated. */
 static void count_each(void *ctx, cli_batch *b) {
     counting *c = ctx;
     for (size_t i = 0, n; i < b->lines; i += n + 1) {
@@ -161,8 +161,8 @@ static void count_top(void *ctx, cli_batch *b) {
     }
 }
 
-/* LOW-HIGH where the count is not certain.  Returns how many may not belong here: something that
- * is not among them may be more frequent. */
+/* Prints LOW-HIGH where the count is not certain.  Returns how many lines may not belong to the
+ * top: something that is not printed may be more frequent. */
 static uint32_t print_top(counting *c) {
     cli_top_keys *t = &c->top;
     uint32_t n = c->s->top < t->used ? c->s->top : t->used, doubtful = 0;

@@ -15,8 +15,7 @@ static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRE
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     if (!(s->fpr > 0)) cli_die("fold", "as in -p 1%", "-p RATE is missing");
-    cli_filter_check_output(s);
-    cli_filter_lock_output(s);
+    cli_filter_claim_output(s);
     umbel_filter *f = cli_filter_load(s->args[0], s);
     umbel_diag diag = {0};
     umbel_info info;

@@ -18,8 +18,7 @@ typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_di
 
 static int combine_all(const cli_settings *s, combine *step) {
     cli_expect_args(s, 2, -1);
-    cli_filter_check_output(s);
-    cli_filter_lock_output(s);
+    cli_filter_claim_output(s);
     umbel_filter *into = cli_filter_load(s->args[0], s);
     umbel_info info;
     umbel_describe(into, &info);

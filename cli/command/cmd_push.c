@@ -12,7 +12,7 @@ static const uint8_t options[] = {
     OPT_QUIET, OPT_JSON,      OPT_HELP,        CLI_LINE_OPTIONS, OPT_HEADING_TLS, OPT_CACERT,
     OPT_CERT,  OPT_CERT_KEY,  OPT_SNI,         OPT_END};
 
-/* A URL in the wrong place would be quoted in a message, with its password. */
+/* Otherwise a message would quote the URL, with its password. */
 static void refuse_misplaced_url(const cli_settings *s) {
     for (int i = 0; i < s->nargs; i++) {
         if (cli_is_url(s->args[i])) cli_die("push", "as in --redis URL", "a URL follows --redis");

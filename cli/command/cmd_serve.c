@@ -13,7 +13,7 @@ static const uint8_t options[] = {
 static const unsigned default_connections = 10000;
 enum { SOCKETS_MAX = 8 };
 
-/* Those of the options, and those that systemd passes under the name of the protocol. */
+/* Sockets given by options, then those that systemd passes under the name of the protocol. */
 static size_t sockets(const cli_settings *s, const cli_text_list *given, const char *protocol,
                       int fds[SOCKETS_MAX]) {
     size_t n = 0;
@@ -39,7 +39,7 @@ static int run(const cli_settings *s) {
         .max_connections = default_connections,
     };
     cli_expect_args(s, 1, -1);
-    if (s->rewrite && !s->squid) cli_die("--rewrite", NULL, "is for --squid");
+    if (s->rewrite && !s->squid) cli_die("--rewrite", NULL, "applies to --squid only");
     if (s->max_connections > 1000000) cli_die("--max-connections", NULL, "more than a million");
     if (s->max_connections) o.max_connections = (unsigned)s->max_connections;
     for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
@@ -47,10 +47,10 @@ static int run(const cli_settings *s) {
     o.https = sockets(s, &s->http, "http", o.http);
     if (o.socketmaps + o.https - s->socketmap.count - s->http.count < serve_inherited_count()) {
         cli_die("LISTEN_FDS", "FileDescriptorName=http, or socketmap",
-                "a socket that was passed has another name");
+                "a socket was passed under an unknown name");
     }
     if (!o.squid && !o.socketmaps && !o.https) {
-        cli_die("serve", "--http, --socketmap or --squid", "nobody could ask");
+        cli_die("serve", "--http, --socketmap or --squid", "there is nothing to listen on");
     }
     int status = serve_loop(&lists, &o);
     serve_lists_free(&lists);

@@ -31,7 +31,7 @@ static const char *split_index(const char *text, char **name) {
     return rest;
 }
 
-/* NULL, *e and *diag, when it cannot be read. */
+/* NULL, with *e and *diag, if it cannot be read. */
 static umbel_table *try_table(const char *path, const cli_settings *s, umbel_err *e,
                               umbel_diag *diag) {
     char *name = NULL;
@@ -157,10 +157,9 @@ static int extract(const umbel_table *t, const cli_settings *s) {
     if (s->filter >= umbel_table_count(t)) {
         cli_die("--filter", NULL, "there are %zu places, counted from 0", umbel_table_count(t));
     }
-    cli_filter_check_output(s);
+    cli_filter_claim_output(s);
     umbel_err e = umbel_table_filter(t, (size_t)s->filter, &f, &diag);
     if (e) cli_die_err("--filter", e, &diag, NULL);
-    cli_filter_lock_output(s);
     cli_filter_save(f, UMBEL_FMT_ANY, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
     umbel_free(f);
@@ -169,7 +168,7 @@ static int extract(const umbel_table *t, const cli_settings *s) {
 
 /* ---- Several files: a database ---- */
 
-/* Sums of all files that could be read; returns false for one that could not be, or is damaged. */
+/* Adds a file to the sums; false if it is damaged or cannot be read. */
 static bool add_file(const char *path, const cli_settings *s, cli_report *r,
                      cli_database *database) {
     umbel_diag diag = {0};

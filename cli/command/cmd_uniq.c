@@ -39,13 +39,13 @@ typedef struct uniq_run {
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned;
-    int warned_level, warned_loss; /* the steps that were told */
+    int warned_level, warned_loss; /* the steps already reported */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
     uint64_t new_lines;
     bool printed_header;
 } uniq_run;
 
-/* How many steps a rate is above the promise, at 1, 2, 10, 100 ... times; and that in words. */
+/* How many steps a rate is above the promise (1, 2, 10, 100 ... times), and that in words. */
 static int excess(double times, char *words) {
     static const char *const small[] = {"", "above", "more than twice", "more than ten times"};
     enum { SMALL = sizeof small / sizeof *small, MOST = 17 };
@@ -65,7 +65,8 @@ static int loss_level(double share) {
     return (share >= 0.001) + (share >= 0.01) + (share >= 0.1) + (share >= 0.5);
 }
 
-/* Warns at each step of the rate and of the share lost; a window by the clock has its own. */
+/* Warns at each step of the rate and of the share lost; windows by the clock have another warning.
+ */
 static void warn_beyond_plan(uniq_run *u) {
     char now[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], words[UMBEL_QUANTITY],
         count[UMBEL_QUANTITY];
@@ -99,7 +100,7 @@ static void measure_loss(uniq_run *u) {
     warn_beyond_plan(u);
 }
 
-/* Some keys were added: true in the hits are new. */
+/* Keys were added; hits marks the new ones. */
 static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, size_t n) {
     u->seen += n;
     if (cli_loss_count(&u->loss, hits, hashes, n)) {
@@ -128,8 +129,8 @@ static void warn_of_rate(uniq_run *u) {
     u->warned = true;
 }
 
-/* Measures what was added since the last time, before a part of it is forgotten and at the end.
- * With a clock a step may bring any number of keys: true if there were too many. */
+/* Measures what was added since the last time: at the end, and before part of it is forgotten.
+ * With a clock, a step may bring any number of keys: true if there were too many. */
 static bool measure(uniq_run *u) {
     if (!u->changed) return false;
     cli_loss_finish(&u->loss);
@@ -151,8 +152,8 @@ static void save(uniq_run *u) {
     u->unsaved = u->unsure = false;
 }
 
-/* Before an error or a signal exits: what was printed is remembered, unless writing itself failed.
- * Keeps the lock: nothing is printed after this. */
+/* Called before an error or a signal exits: saves what was printed, unless writing itself failed.
+ * Keeps the lock, so that nothing is printed afterwards. */
 static void save_before_exit(void *ctx) {
     uniq_run *u = ctx;
     pthread_mutex_lock(&u->lock);
@@ -177,7 +178,7 @@ static void hash_keys(void *ctx, cli_batch *b) {
     }
 }
 
-/* With --strict: one by one, as long as the plan has room. */
+/* --strict: adds keys one by one while the plan has room. */
 static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     size_t i = 0;
@@ -193,7 +194,7 @@ static size_t add_within_plan(uniq_run *u, cli_batch *b, umbel_err *e) {
     return i;
 }
 
-/* The number of lines added: fewer than all after an error, or where --strict stops. */
+/* Returns the number of lines added: not all after an error, or where --strict stops. */
 static size_t add(uniq_run *u, cli_batch *b, umbel_err *e) {
     umbel_filter *f = u->state.filter;
     bool strict = u->s->strict && u->watch.capacity;
@@ -297,7 +298,7 @@ static void init_lock(pthread_mutex_t *lock) {
     pthread_mutexattr_destroy(&attributes);
 }
 
-/* The filter's own hashes, or, where it takes none, those of another, under the same secret. */
+/* The filter itself or, if it does not take hashes, another with the same secret. */
 static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
     return umbel_takes_hashes(f) ? f : cli_hasher_new(s);
 }
@@ -314,7 +315,7 @@ static int run(const cli_settings *s) {
     u.watch.strict = false; /* add_within_plan sees to it */
     umbel_info info;
     umbel_describe(f, &info);
-    /* What grows keeps its promise: only the summary wants to know more. */
+    /* A filter that grows keeps its promise: only the summary needs figures. */
     bool watching = !info.grows || !s->quiet || s->json || s->strict;
     cli_loss_begin(&u.loss, f, u.state.fresh, watching);
     if (!u.state.fresh && watching) warn_beyond_plan(&u);

@@ -24,13 +24,12 @@ int cli_uniq_counts(const cli_settings *s);
     OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV,  \
         OPT_HEADER, OPT_JSON_KEY, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_TYPE, \
         OPT_DOMAINS, OPT_SHA1, OPT_NTLM, OPT_DIGESTS, OPT_RECIPE, OPT_MAX_LINE
-/* build lists the other parameters of formats among its own. */
 #define CLI_FORMAT_OPTIONS \
     OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT
 /* What a filter's bytes may not record but reading it needs. */
 #define CLI_SHAPE_OPTIONS OPT_FPR, OPT_HASHES, OPT_SEED, OPT_BITS_PER_KEY, OPT_VARIANT
 #define CLI_FORMAT_PARAMETERS OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_KEYS, CLI_SHAPE_OPTIONS
-/* The same where -n numbers lines. */
+/* For check, where -n numbers lines. */
 #define CLI_CHECKED_FORMAT OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_SHAPE_KEYS, CLI_SHAPE_OPTIONS
 
 #define CLI_EXITS_DONE "0 done, 2 error"

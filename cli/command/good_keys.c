@@ -17,7 +17,7 @@ typedef struct asking {
     const umbel_recipe *recipe;
 } asking;
 
-/* Names are asked for with their parents, so no parent may be found by mistake either. */
+/* A lookup of a name tries its parents, so none of them may be found by mistake either. */
 static void ask(const asking *a, umbel_key key) {
     umbel_diag diag = {0};
     do {
@@ -83,7 +83,7 @@ static void say_forms(const forms *f) {
     }
 }
 
-/* A list is read once more for this, so a pipe, which cannot be, has neither. */
+/* Reads the list an extra time, which a pipe does not allow. */
 static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
     forms f = {.asking = a};
     if (cli_feed_once(feed)) {
@@ -161,7 +161,7 @@ int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t befor
     umbel_describe(f, &info);
     if (info.exceptions >= before) return status;
     cli_warn(name,
-             "exceptions dropped: %s; good keys of --never may be found: build it with them again",
+             "exceptions dropped: %s; keys of --never may be found again: rebuild it with them",
              umbel_count_text(before - info.exceptions, lost));
     return CLI_INCOMPLETE;
 }

@@ -13,16 +13,16 @@ typedef struct cli_good_keys {
     bool domains;
 } cli_good_keys;
 
-/* Reads the good keys, by the recipe of the feed: those of --never, and the exceptions in a block
- * list (@@||name^).  Of a block list it also says what forms its lines have. */
+/* Reads the good keys by the feed's recipe: those of --never, and the exceptions in a block list
+ * (@@||name^).  For a block list it also reports the forms of its lines. */
 cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
                                  const cli_feed *feed);
 
-/* Gives the filter its exceptions and says how many. */
+/* Gives the filter its exceptions and reports how many. */
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s);
 
-/* Warns if `before` exceptions went into f and fewer came out: good keys may be found again.  The
- * exit status of a command that would otherwise end with `status`. */
+/* Warns if f has fewer exceptions than there were before: good keys may be found again.  Returns
+ * the exit status of a command that would otherwise end with `status`. */
 int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status);
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * piped_build.c - umbel build from a pipe: how many keys there are is known at its end
- */
+/* SPDX-License-Identifier: MIT */
 #include "command/piped_build.h"
 
 #include <stdlib.h>
@@ -27,8 +24,8 @@ typedef struct piped_build {
     cli_add_job adding;
 } piped_build;
 
-/* Keys and their text together, and twice that while they are enlarged, are less than the 64 MiB
- * that a command may use besides its filter; and so are hashes. */
+/* Keys with their text, or hashes, take less than the 64 MiB that a command may use besides its
+ * filter, even while they are being enlarged. */
 enum { MAX_KEPT = 1000000, MAX_KEPT_TEXT = 16 << 20, MAX_HASHES = 6000000 };
 
 static void keep(piped_build *g, const cli_batch *b, size_t len) {
@@ -72,7 +69,6 @@ static void forget_kept(piped_build *g) {
     g->keys = NULL, g->text = NULL, g->hashes = NULL;
 }
 
-/* As keys are different if their hashes are. */
 static uint64_t distinct_kept(const piped_build *g) {
     cli_key_counts seen = {0};
     umbel_filter *hasher = cli_hasher_new(g->s);
@@ -88,7 +84,7 @@ static uint64_t distinct_kept(const piped_build *g) {
     return keys;
 }
 
-/* Is the filter for this many keys one that can be made from their hashes? */
+/* Can the filter for this many keys be made from their hashes? */
 static bool made_of_hashes(const piped_build *g, uint64_t keys) {
     umbel_plan plan = {.capacity = keys, .fpr = g->params.fpr, .hashes = g->params.hashes};
     umbel_traits traits;
@@ -97,7 +93,7 @@ static bool made_of_hashes(const piped_build *g, uint64_t keys) {
     return traits.hashes;
 }
 
-/* From here on 8 bytes per key. */
+/* From now on each key takes 8 bytes. */
 static void start_hashing(piped_build *g) {
     uint64_t *hashes = cli_alloc(MAX_HASHES * sizeof *hashes);
     point_to_text(g);
@@ -108,7 +104,7 @@ static void start_hashing(piped_build *g) {
     g->nhashes = n;
 }
 
-/* The first layer has room for half as many keys again: those after it cost more. */
+/* The first layer has room for half as many keys again, since later layers cost more. */
 static uint64_t first_layer(const piped_build *g) {
     if (!g->hashes) return CLI_FIRST_LAYER;
     static cli_sketch different;
@@ -134,8 +130,8 @@ static void hash_piped(void *ctx, cli_batch *b) {
     umbel_hash_many(g->hasher, b->keys, b->lines, b->hashes, NULL);
 }
 
-/* Keeps the batch, as keys or as hashes; returns how many of them.  Hashes are filled up to the
- * last, so that what follows does not depend on where batches end. */
+/* Keeps the batch as keys or hashes and returns how many.  Hashes are filled to the last, so that
+ * the result does not depend on where batches end. */
 static size_t keep_batch(piped_build *g, const cli_batch *b) {
     size_t len = 0;
     if (!g->hashes) {
@@ -162,7 +158,7 @@ static void add_piped(void *ctx, cli_batch *b) {
     cli_add_job_check_error(&g->adding, e);
 }
 
-/* For as many keys as there are hashes, and once more if far fewer are different. */
+/* Plans for as many keys as there are hashes, and again if far fewer are distinct. */
 static umbel_filter *create_hashed(piped_build *g) {
     g->params.capacity = g->nhashes;
     if (!made_of_hashes(g, g->nhashes)) g->params.kind = UMBEL_KIND_BLOCKED;

@@ -10,8 +10,8 @@
 
 enum { CLI_FIRST_LAYER = 1000000 }; /* keys, of a filter that grows */
 
-/* The first keys are kept until the pipe ends, and the filter is the one that a file of them would
- * get; if there are more, it is one that grows.  `name` is that of the pipe. */
+/* Keeps the first keys.  If the pipe ends there, the filter is the one that a file of them would
+ * get, otherwise one that grows.  `name` is that of the pipe. */
 umbel_filter *cli_build_piped(const cli_settings *s, const cli_filter_params *params,
                               const cli_feed *feed, const char *name, cli_lines *read);
 

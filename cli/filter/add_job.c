@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * add_job.c - a pipeline job that adds every key to a filter and warns when the plan is exceeded
- */
+/* SPDX-License-Identifier: MIT */
 #include "filter/add_job.h"
 
 #include <math.h>
@@ -12,8 +9,8 @@
 #include "filter/filter_state.h"
 #include "options/filter_options.h"
 
-/* A lower bound on the keys already in the filter.  Formats without a stored count report 0 even
- * when there are some; the bits show it. */
+/* A lower bound on the keys already in the filter: formats without a stored count report 0 even if
+ * there are some. */
 static double keys_before(const umbel_filter *f, const umbel_info *info) {
     umbel_measurement now;
     if (!info->keys_added && (info->format == UMBEL_FMT_NATIVE || umbel_is_empty(f))) return 0;
@@ -89,7 +86,7 @@ static void check_capacity(cli_add_job *a) {
     if (a->keys_before + added > (double)a->capacity + 0.5) exceed(a, NULL);
 }
 
-/* Once, by the run that passes 80%. */
+/* Said once, by the run that passes 80%. */
 static void warn_of_little_room(const cli_add_job *a, double keys) {
     double most = 0.8 * (double)a->capacity;
     char in[UMBEL_QUANTITY], plan[UMBEL_QUANTITY];

@@ -13,15 +13,15 @@ typedef struct cli_add_job {
     uint64_t capacity;    /* that the filter was planned for; 0: no limit */
     bool strict;          /* exit at the first key beyond the plan */
     bool warn_early;      /* say how much of the plan is used up, from 80% on */
-    double keys_before;   /* in the filter, and ... */
-    uint64_t adds_before; /* ... the adds counted by then */
+    double keys_before;   /* in the filter when the job began */
+    uint64_t adds_before; /* counted by then */
     uint64_t limit;       /* --max-memory, 0: none */
 
     bool hash_ahead; /* keys are hashed in `work`, by all threads */
     bool warned;
 } cli_add_job;
 
-/* Reads all bits of a filter that is not new, to know how many keys are in it. */
+/* Reads all bits of a filter that is not new, to count its keys. */
 cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_settings *s);
 cli_job cli_add_job_callbacks(cli_add_job *a);
 

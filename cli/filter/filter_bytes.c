@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * filter_bytes.c - filters that cannot be mapped: from a pipe, or compressed
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "filter/filter_bytes.h"
 
@@ -30,15 +27,15 @@ static umbel_err look(const cli_filter_bytes *b, const uint8_t *bytes, umbel_dia
     return e;
 }
 
-/* How many bytes there may be, by the header among the first of them: what is not a filter, or one
- * that is larger than allowed, is refused before it takes memory. */
+/* How many bytes there may be, judged by the header.  Refuses what is not a filter, or is larger
+ * than allowed, before it takes memory. */
 static uint64_t most_bytes(const cli_filter_bytes *b, const char *name, const uint8_t *bytes,
                            uint64_t max_bytes) {
     umbel_diag diag = {0};
     umbel_err e = look(b, bytes, &diag);
     bool given = b->as.format != UMBEL_FMT_ANY && b->as.format != UMBEL_FMT_DCSO;
     if (e == UMBEL_EUNKNOWN) cli_die_err(name, e, &diag, cli_open_hint(e));
-    /* The first bytes of some formats say nothing about the others. */
+    /* The header of some formats does not tell the size. */
     uint64_t need = e ? diag.need : given ? 0 : b->len;
     if (need < b->len) need = 0;
     if (max_bytes && need > max_bytes + AROUND_THE_BITS) {
@@ -48,7 +45,7 @@ static uint64_t most_bytes(const cli_filter_bytes *b, const char *name, const ui
     return need ? need + AFTER_THE_BITS : UINT64_MAX;
 }
 
-/* DCSO's program writes filters that are gzipped, and their format has no magic number. */
+/* DCSO's program writes gzipped filters, and their format has no magic number. */
 static void recognise(cli_filter_bytes *b, const uint8_t *bytes, bool packed) {
     umbel_diag diag = {0};
     if (b->as.format != UMBEL_FMT_ANY || !packed) return;
@@ -79,7 +76,7 @@ static void read_all(cli_stream *from, const char *name, uint64_t max_bytes,
     out->at = bytes;
 }
 
-/* True if the file has to be read as a whole. */
+/* True if the file must be read whole. */
 static bool is_stream(int fd, const char *name, bool *piped) {
     struct stat st;
     uint8_t first[CLI_MAGIC];

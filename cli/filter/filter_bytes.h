@@ -20,7 +20,7 @@ static inline const char *cli_filter_name(const char *path) {
     return cli_is_stdin(path) ? "standard input" : path;
 }
 
-/* What would work, if that is more than the error itself says; or NULL. */
+/* What would work, where the error itself does not say it; or NULL. */
 const char *cli_open_hint(umbel_err err);
 
 typedef struct cli_filter_bytes {
@@ -31,10 +31,10 @@ typedef struct cli_filter_bytes {
     bool piped;       /* there is no file to replace */
 } cli_filter_bytes;
 
-/* What is in a pipe (`-`, a FIFO, <(...)) or a file that is compressed (gzip, zstd), unpacked; read
- * once however often it is asked for.  Memory grows with what is really there, and if the first
- * bytes are a filter's, no further than that filter needs.  Exits for a directory, for what cannot
- * be read, is damaged, or is longer than a filter of max_bytes (0: any) may be. */
+/* The uncompressed contents of a pipe (`-`, a FIFO, <(...)) or a gzip or zstd file, which is read
+ * once however often it is asked for.  Memory grows with what is really there, and no further than
+ * the header allows.  Exits for a directory, for what cannot be read or is damaged, and for more
+ * bytes than a filter of max_bytes (0: any) may have. */
 cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as, uint64_t max_bytes);
 
 #endif

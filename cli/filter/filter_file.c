@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * filter_file.c - filters named on the command line: opened, loaded, verified, saved
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "filter/filter_file.h"
 
@@ -36,7 +33,7 @@ static const char *open_hint(umbel_err err, const cli_settings *s) {
     return cli_open_hint(err);
 }
 
-/* The command has_option a filter, then files, and one of the files is a filter: they were probably
+/* If a command takes a filter, then files, and one of the files is a filter, they were probably
  * swapped. */
 static const char *swapped_hint(const char *path, const cli_settings *s, char *room, size_t cap) {
     if (!has_option(s, OPT_CHECK_KEY) && !has_option(s, OPT_GIVEN_KEY)) return NULL;
@@ -74,7 +71,7 @@ static umbel_foreign format_of(const cli_settings *s) {
 typedef umbel_err opener(int fd, const umbel_foreign *as, const umbel_opts *opts,
                          umbel_filter **out, umbel_diag *diag);
 
-/* The file, opened once for all that is done with it here. */
+/* Opens the file, once for all that is done with it. */
 static cli_filter_bytes source_of(const char *path, const cli_settings *s) {
     umbel_foreign as = format_of(s);
     cli_guard_mappings();
@@ -94,7 +91,7 @@ static umbel_err get(const cli_filter_bytes *from, const cli_settings *s, opener
     return e == UMBEL_ENOTSUP ? umbel_fd_load(from->fd, &from->as, &opts, f, diag) : e;
 }
 
-/* For reading, as if --secret-file had not been given. */
+/* Opens it for reading as if --secret-file had not been given. */
 static umbel_err get_plain(const cli_filter_bytes *from, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
     plain.secret = NULL;
@@ -164,7 +161,7 @@ umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
     return need_from(from, path, s, umbel_fd_edit);
 }
 
-/* NULL, and nothing is wrong, if the bytes were verified and the file can be mapped. */
+/* Without `open` the result is NULL, and the bytes are valid. */
 static umbel_filter *verified(const char *path, const cli_settings *s, bool open) {
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
@@ -252,7 +249,8 @@ void cli_refuse_as_input(const char *output, const char *const *files, int nfile
     refuse_as_input(&out, to_stdout ? "standard output" : output, files, nfiles);
 }
 
-void cli_filter_check_output(const cli_settings *s) {
+/* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
+static void check_output(const cli_settings *s) {
     if (!s->output) {
         cli_die(s->command->name, "-o FILE, or -o - for standard output", "-o is missing");
     }
@@ -275,9 +273,10 @@ void cli_filter_check_output(const cli_settings *s) {
     free(copy);
 }
 
-void cli_filter_lock_output(const cli_settings *s) {
-    cli_update_lock(s->output, s);
+void cli_filter_claim_output(const cli_settings *s) {
     struct stat st;
+    check_output(s);
+    cli_update_lock(s->output, s);
     if (!s->force && strcmp(s->output, "-") != 0 && stat(s->output, &st) == 0 &&
         S_ISREG(st.st_mode)) {
         cli_die(s->output, "-f overwrites it", "another command has just made it");

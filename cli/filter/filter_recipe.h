@@ -8,15 +8,15 @@
 #include "options/options.h"
 #include "umbel_recipe.h"
 
-/* The recipe that the options alone give; to be freed, as the next. */
+/* The recipe that the options alone give.  Free it, like those below. */
 umbel_recipe *cli_recipe_given(const cli_settings *s);
 
-/* The recipe stored with a filter; and that with what the options add.  Exits if it has a word that
+/* The recipe stored with a filter, alone or with what the options add.  Exits if it has a word that
  * this version does not know: lines looked up in another way would get a wrong "no". */
 umbel_recipe *cli_recipe_stored(const umbel_filter *f, const char *name);
 umbel_recipe *cli_recipe_of(const umbel_filter *f, const char *name, const cli_settings *s);
 
-/* Whether the filter's keys are not the lines themselves: clients of a server must do the same. */
+/* Whether the filter's keys differ from the lines: clients of a server must then do the same. */
 bool cli_changes_keys(const umbel_filter *f);
 
 /* Exits if the keys of two filters are made differently. */

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * lookup.c - the same lines looked up in one or several filters
- */
+/* SPDX-License-Identifier: MIT */
 #include "filter/lookup.h"
 
 #include <stdlib.h>
@@ -18,7 +15,7 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
            x.hash == y.hash && x.seed == y.seed && x.fingerprint == y.fingerprint;
 }
 
-/* Finds the filters before this one that make the same keys, and hash them alike. */
+/* Finds the filters before this one that have the same keys, and those that hash them alike. */
 static void link_up(cli_lookup *a, size_t me) {
     const char *text = umbel_recipe_text(a->recipes[me]);
     a->at[me].keys_from = a->at[me].hashes_from = me;
@@ -96,8 +93,8 @@ static void clear_missing(const cli_batch *b, const umbel_recipe *recipe, const 
     for (size_t i = 0; i < b->lines; i++) b->hits[i] &= keys[i].data != NULL;
 }
 
-/* Lines that were not found are asked for again, by the next key of each (names of domains: the
- * parent), for as long as any has one. */
+/* Looks up the next key (of a domain name, the parent) of each line that was not found, until no
+ * line has one left. */
 static void ask_further(const cli_lookup *a, size_t f, const cli_batch *b, const umbel_key *keys) {
     const umbel_recipe *recipe = a->recipes[f];
     if (!(umbel_recipe_traits(recipe) & UMBEL_RECIPE_PARENTS)) return;

@@ -28,7 +28,7 @@ typedef struct cli_lookup {
 
 /* Takes ownership of both.  The feed's recipes are those of the lookup. */
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe);
-/* Another filter with the same recipe, which is taken over, in place of one that is freed. */
+/* Takes ownership of f, which has the same recipe, and frees the filter that it replaces. */
 void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f);
 void cli_lookup_free(cli_lookup *a);
 

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * mapped_guard.c - mapped filters whose file is truncated or overwritten while they are read
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "filter/mapped_guard.h"
 
@@ -14,8 +11,8 @@
 
 #include "base/error.h"
 
-/* Where the thread that touches a mapping continues when the mapping is gone.  The signal comes in
- * the thread that caused it, in the middle of plain lookups: there is nothing to unwind. */
+/* Where a thread continues if the mapping that it reads is gone.  The signal arrives in the thread
+ * that caused it, in the middle of plain lookups: there is nothing to unwind. */
 static _Thread_local sigjmp_buf *volatile way_out;
 
 static void on_bus_error(int number) {
@@ -52,13 +49,13 @@ enum { WATCHED_MAX = 65 };
 
 static struct {
     const char *path;
-    int fd; /* so that it is the same file, whatever its name leads to later */
+    int fd; /* of the same file, whatever has its name later */
     struct stat then;
 } watched[WATCHED_MAX];
 static size_t watched_count;
 
 void cli_mapping_watch(const char *path, int fd) {
-    size_t i = 0; /* of the file that had the name before, or a new one */
+    size_t i = 0; /* the entry with this name, or a new one */
     while (i < watched_count && watched[i].path != path) i++;
     int copy = fd < 0 || i == WATCHED_MAX ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (copy < 0) return;

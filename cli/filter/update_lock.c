@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * update_lock.c - commands that change one file take turns
- */
+/* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* flock, fchmod, fchown, usleep */
 #include "filter/update_lock.h"
 

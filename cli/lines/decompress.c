@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * decompress.c - bytes from a descriptor, decompressed if they are gzip or zstd
- */
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "lines/decompress.h"
 
@@ -34,7 +31,7 @@ struct cli_stream {
     uint8_t in[PACKED_BLOCK];
 };
 
-/* In bzip2's a dot stands for the digit of the block size. */
+/* In that of bzip2 a dot stands for the digit of the block size. */
 static const struct {
     packing as;
     size_t len;
@@ -46,7 +43,7 @@ static const struct {
     {LZIP, 5, "LZIP\x01"},
 };
 
-/* *more: with more bytes it may turn out to be another. */
+/* *more: with more bytes the answer may be another. */
 static packing packing_of(const uint8_t *first, size_t len, bool *more) {
     *more = false;
     for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
@@ -98,7 +95,7 @@ cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip) 
     s->gunzip = gunzip;
     /* Fewer switches between writer and reader; fails if it is not a pipe. */
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
-    /* Only for as long as the bytes may be a magic number: do not wait for a slow writer. */
+    /* Only while the bytes may be part of a magic number: do not wait for a slow writer. */
     bool more = true;
     while (more && !s->ended) {
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);

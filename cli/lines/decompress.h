@@ -16,15 +16,15 @@ typedef struct cli_stream cli_stream;
 /* Bytes of the longest magic number. */
 enum { CLI_MAGIC = 10 };
 
-/* True if a file that begins with these bytes is compressed, also in a way that is refused. */
+/* True if a file that begins with these bytes is compressed, supported or not. */
 bool cli_is_packed(const uint8_t *first, size_t len);
 
-/* Reads from fd, which the caller still owns; `name` is for messages; gzip is left to `gunzip`.
- * Exits if the bytes are bzip2, xz, lz4 or lzip, which would otherwise be consumed for lines. */
+/* Reads from fd, which the caller still owns; `name` is for messages.  Exits if the bytes are
+ * bzip2, xz, lz4 or lzip, which would otherwise be read as lines. */
 cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip);
 void cli_stream_close(cli_stream *s);
 
-/* True if what is read is decompressed. */
+/* Whether the input is compressed. */
 bool cli_stream_packed(const cli_stream *s);
 
 /* At least one byte, at most len; 0 at the end.  Exits if reading or decompressing fails. */

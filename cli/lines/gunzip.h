@@ -3,8 +3,8 @@
  * gunzip.h - gzip, decompressed by zlib or, where the build found it, by ISA-L in less than half
  *            the time
  *
- * Both take any number of members one after another, check every header and checksum, and describe
- * damage in the words of zlib.
+ * Both read any number of members in a row, check every header and checksum, and describe damage in
+ * zlib's words.
  */
 #ifndef CLI_GUNZIP_H
 #define CLI_GUNZIP_H
@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Compressed bytes still to be taken, and room still to be filled. */
+/* Compressed bytes still to be read, and room still to be filled. */
 typedef struct cli_gunzip_io {
     const uint8_t *in;
     uint8_t *out;
@@ -24,8 +24,8 @@ typedef struct cli_gunzip {
     const char *name;
     void *(*open)(void); /* NULL: not enough memory */
     void (*close)(void *state);
-    /* Goes on until a member ends, which sets *ended, or the input or the room is used up; output
-     * may remain when there is no more input.  Returns NULL, or what is wrong with the data. */
+    /* Continues until a member ends, which sets *ended, or the input or the room is used up; output
+     * may remain after the last input.  Returns NULL, or what is wrong with the data. */
     const char *(*step)(void *state, cli_gunzip_io *io, bool *ended);
 } cli_gunzip;
 

@@ -2,10 +2,10 @@
  *
  * gunzip_isal.c - gzip by Intel's ISA-L, which despite its name runs well on every x86 and ARM
  *
- * Headers are read here, because ISA-L 2.30 ignores reserved flags and gets the checksum of a
- * header wrong that arrives in pieces; the data and their checksums are left to it.  It does not
- * mind Huffman codes that leave some bit patterns unused, as zlib does: damage of that kind is
- * noticed when such a pattern occurs or, at the latest, by the checksum.
+ * Headers are parsed here, because ISA-L 2.30 ignores reserved flags and miscomputes the checksum
+ * of a header that arrives in pieces; the data and their checksums are left to it.  Unlike zlib it
+ * accepts incomplete Huffman codes: such damage is noticed when an unused code occurs or, at the
+ * latest, by the checksum.
  */
 #include <isa-l/igzip_lib.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef enum part { FIXED, EXTRA_LEN, EXTRA, NAME, COMMENT, SUM, DATA } part;
 typedef struct gunzip {
     part part;
     size_t at;         /* bytes of the part so far */
-    uint8_t fixed[10]; /* magic number, method, flags, and what nobody needs */
+    uint8_t fixed[10]; /* magic number, method, flags, then what is ignored */
     uint32_t extra_len, sum, sum_seen;
     struct inflate_state z;
 } gunzip;
@@ -65,7 +65,7 @@ static void next_part(gunzip *g) {
     g->z.crc_flag = ISAL_GZIP_NO_HDR_VER;
 }
 
-/* The fixed part so far, checked as soon and in the order that zlib does. */
+/* Checks the fixed part as early as zlib does, and in the same order. */
 static const char *check_fixed(const gunzip *g) {
     const uint8_t *fixed = g->fixed;
     if (g->at == 2 && (fixed[0] != 0x1f || fixed[1] != 0x8b)) return "incorrect header check";

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * input.c - files and standard input as blocks of whole lines
- */
+/* SPDX-License-Identifier: MIT */
 #define _GNU_SOURCE
 #include "lines/input.h"
 
@@ -68,8 +65,8 @@ static void release_file(cli_file *f) {
     free(f);
 }
 
-/* Fills `to`, which already has `have` bytes from this offset, up to `want`; less at the end of the
- * file. */
+/* Fills `to`, which already has `have` bytes from this offset, up to `want` or the end of the file.
+ */
 static size_t read_at(const cli_file *f, uint8_t *to, size_t have, size_t want, uint64_t offset) {
     while (have < want) {
         ssize_t n = pread(f->fd, to + have, want - have, (off_t)(offset + have));
@@ -209,7 +206,7 @@ static void check_length(const cli_input *in, const char *name, size_t len) {
     if (len > in->max_line) cli_input_refuse_line(in, name);
 }
 
-/* The end of the last line in `len` bytes, of which `fresh` were not there before. */
+/* The end of the last line in `len` bytes, of which the last `fresh` are new. */
 static size_t last_end(const cli_input *in, umbel_recipe_progress *scan, const uint8_t *text,
                        size_t len, size_t fresh) {
     if (in->csv) {
@@ -280,7 +277,7 @@ void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx) {
     in->bind_ctx = ctx;
 }
 
-/* The first block of a file was claimed: looks at its first line. */
+/* Passes on the first line of a file whose first block was claimed. */
 static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
     uint8_t *start = f->stream ? b->text : cli_alloc(MAX_HEADER);
     size_t len = f->stream ? b->len : read_at(f, start, 0, MAX_HEADER, f->start);
@@ -315,7 +312,7 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
 }
 
 /* A range owns the lines that begin in it: it looks one byte back to see whether a line begins at
- * its start, and reads on to the end of its last line. */
+ * its start, and reads to the end of its last line. */
 void cli_input_load(cli_input *in, cli_block *b) {
     cli_file *f = b->file;
     if (!f) return;

@@ -3,9 +3,9 @@
  * input.h - files and standard input as blocks of whole lines
  *
  * Plain files are cut into ranges that several threads read in parallel; everything else (pipes,
- * compressed files, CSV) is read in order.  A block is read, not mapped: on cached files that is as
- * fast as a mapping that stays, and faster than one that is unmapped piece by piece, which the
- * memory limit would require.
+ * compressed files, CSV) is read in order.  Blocks are read, not mapped: for cached files that is
+ * as fast as a mapping that stays, and faster than unmapping piece by piece, which the memory limit
+ * would require.
  */
 #ifndef CLI_INPUT_H
 #define CLI_INPUT_H
@@ -49,8 +49,8 @@ void cli_input_close(cli_input *in);
  * are read in order. */
 void cli_input_as_records(cli_input *in, const umbel_recipe *recipe);
 
-/* For files with a header: `bind` gets the first line of each and its file's name; what it returns
- * comes with that file's blocks. */
+/* For files with a header: `bind` gets the first line of each file; what it returns comes with the
+ * blocks of that file. */
 typedef const void *cli_bind_header(void *ctx, const char *name, const uint8_t *line, size_t len);
 void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx);
 
@@ -70,8 +70,8 @@ void cli_block_free(cli_block *block);
 uint64_t cli_input_done(const cli_input *in);
 uint64_t cli_input_total(const cli_input *in);
 
-/* NULL if the input can be read again because all of it is in regular files; else the name of the
- * first that cannot. */
+/* NULL if all input is in regular files and so can be read again, otherwise the name of the first
+ * that cannot. */
 const char *cli_input_once(const char *const *files, int nfiles);
 
 #endif

@@ -43,7 +43,7 @@ static void warn(const cli_misfits *m, const char *is, const char *are, const ch
 
 int cli_misfits_status(const cli_lines *read, const umbel_recipe *recipe, const char *done,
                        int status) {
-    /* Comments in a block list lack nothing. */
+    /* Comments in a block list are not expected to have a key. */
     bool list = strcmp(umbel_recipe_text(recipe), "domain") == 0;
     bool json = strncmp(umbel_recipe_text(recipe), "json=", 5) == 0;
     if (!list) {

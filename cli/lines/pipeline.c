@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * pipeline.c - lines in, keys to a job, results in input order
- */
+/* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* explicit_bzero */
 #include "lines/pipeline.h"
 
@@ -15,7 +12,7 @@
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 
-/* A quote that is missing makes one record of all that follows: better refused soon. */
+/* A missing quote turns the rest of the input into one record, which is better refused early. */
 enum { MAX_LINE = 1 << 30, MAX_RECORD = 16 << 20 };
 
 /* The feed's recipes for one file, with columns by number. */
@@ -69,7 +66,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
     };
 }
 
-/* Without files, -e or standard input. */
+/* Without files it is standard input, unless there are keys of -e. */
 static bool reads_files(const cli_feed *feed) {
     return feed->nfiles || !feed->given || !feed->given->count;
 }
@@ -85,8 +82,8 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
     return n;
 }
 
-/* Makes room for every line end in the block: one per byte if the block is small, else they are
- * counted first (a block that grew around a long line). */
+/* Makes room for every line end in the block: one per byte unless the block grew around a long
+ * line; then they are counted first. */
 static void make_room_for_ends(cli_batch *b, uint8_t sep) {
     size_t ends = b->block.len <= TYPICAL_BLOCK ? TYPICAL_BLOCK
                                                 : count_separators(b->text, b->block.len, sep);
@@ -120,7 +117,7 @@ size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_reci
     return umbel_recipe_apply(recipe, use, keys, b->lines, *scratch, states);
 }
 
-/* Empty lines that are skipped anyway are not missed. */
+/* Empty lines that are skipped anyway do not count. */
 static void count_missing(cli_batch *b, bool skip_empty) {
     for (size_t i = 0; i < b->lines; i++) {
         if (skip_empty && b->starts[i] == b->ends[i]) continue;
@@ -177,7 +174,7 @@ static void warn_of_first_line(const pipeline *p, const cli_batch *b) {
     }
 }
 
-/* The first line that is too long ends the input; those before it are still lines. */
+/* The first line that is too long ends the input, but not before those that precede it. */
 static void cut_at_longer(cli_batch *b, size_t max) {
     b->too_long = false;
     for (size_t i = 0; i < b->lines && b->block.len > max; i++) {
@@ -187,7 +184,6 @@ static void cut_at_longer(cli_batch *b, size_t max) {
     }
 }
 
-/* Takes the header off the lines. */
 static void set_header_apart(const pipeline *p, cli_batch *b) {
     b->header = (umbel_key){NULL, 0};
     if (!p->header || !b->block.begins || !b->lines) return;
@@ -215,7 +211,7 @@ static void find_lines(const pipeline *p, cli_batch *b) {
     }
 }
 
-/* -e: the keys themselves, as one block; there is no line to take a field from. */
+/* The keys of -e as one block; there are no lines to select fields from. */
 static void put_given(const pipeline *p, cli_batch *b) {
     const cli_text_list *list = p->feed->given;
     size_t len = 0;
@@ -262,7 +258,7 @@ static void count_misfits(cli_misfits *m, size_t count, const cli_batch *b, uint
     m->count += count;
 }
 
-/* In the order of the input. */
+/* Called in input order. */
 static void count_lines(pipeline *p, cli_batch *b) {
     if (b->block.begins) p->line = b->header.data != NULL;
     count_misfits(&p->read.nothing, b->nothing, b, p->line + b->first_nothing + 1);
@@ -273,7 +269,7 @@ static void count_lines(pipeline *p, cli_batch *b) {
     p->read.count += b->lines + (p->feed->skips_missing ? b->missing : 0);
 }
 
-/* Lines without a key are not shown. */
+/* Shows every key of the batch; lines without one are left out. */
 static void show(umbel_never *never, const cli_batch *b) {
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
@@ -292,7 +288,6 @@ static void drain(pipeline *p, cli_batch *b) {
     if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
 }
 
-/* Blocks in order: the first never waits. */
 static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
     pthread_mutex_lock(&p->turning);
     while (p->turn != ticket) pthread_cond_wait(&p->turn_changed, &p->turning);

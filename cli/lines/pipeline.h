@@ -2,9 +2,9 @@
  *
  * pipeline.h - lines in, keys to a job, results in input order
  *
- * Each thread takes a block, splits it into lines, makes the keys and calls the job's `work` on
- * them; then it waits for its turn and calls the job's `drain`.  So work runs in parallel, drain
- * runs one block at a time in input order, and its output does not depend on the number of threads.
+ * Each thread claims a block, splits it into lines, makes the keys and calls the job's `work`; then
+ * it waits for its turn and calls the job's `drain`.  So work runs in parallel, drain runs one
+ * block at a time in input order, and its output does not depend on the number of threads.
  */
 #ifndef CLI_PIPELINE_H
 #define CLI_PIPELINE_H
@@ -43,7 +43,7 @@ typedef struct cli_feed {
     const char *const *files;
     int nfiles;
     const cli_text_list
-        *given; /* keys of -e, before all lines; with some and no file, nothing is read */
+        *given; /* keys of -e, before all lines; if there are any, standard input is not read */
     const char *given_name; /* of the option they came from */
     uint8_t sep;
     bool skip_empty;
@@ -51,20 +51,20 @@ typedef struct cli_feed {
     bool quiet;         /* no warning about input that looks odd */
     bool *failed;       /* as for cli_input_open */
     bool numbered;      /* batches have numbers */
-    bool line_buffered; /* batches are idle always */
+    bool line_buffered; /* batches are always idle */
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;    /* 0: as usual */
     uint32_t threads;
     umbel_recipe *const *recipes; /* the first makes the keys; all agree on what a record is */
     size_t nrecipes;              /* 0: keys are lines */
     umbel_recipe_use use;
-    umbel_never *never;          /* is shown every key before the job gets it, or NULL */
+    umbel_never *never;          /* sees every key before the job does, or NULL */
     const char *activity;        /* for the progress bar, NULL: none */
     const umbel_filter *filling; /* its fill is shown too, or NULL */
     uint64_t capacity;
 } cli_feed;
 
-/* Lines of which no key could be made, and where the first of them is. */
+/* Lines without a key, and where the first of them is. */
 typedef struct cli_misfits {
     uint64_t count;
     const char *file;
@@ -91,12 +91,12 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
 
 cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job);
 
-/* cli_input_once for what the feed reads. */
+/* Like cli_input_once, for what the feed reads. */
 const char *cli_feed_once(const cli_feed *feed);
 
-/* The keys of the batch's lines under another recipe.  `keys` and `states` have room for b->lines;
- * *scratch (NULL at first, freed by the caller) and *room grow as needed.  Returns how many lines
- * have a key. */
+/* Makes the keys of the batch's lines by another recipe.  `keys` and `states` have room for
+ * b->lines; *scratch (NULL at first, freed by the caller) and *room grow as needed.  Returns how
+ * many lines have a key. */
 size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_recipe_use use,
                       umbel_key *keys, uint8_t *states, uint8_t **scratch, size_t *room);
 

@@ -22,7 +22,7 @@ cli_split cli_split_avx2; /* only if cli_split_best returns it */
 /* The fastest that this processor can run. */
 cli_split *cli_split_best(void);
 
-/* What remains after the last full 64 bytes. */
+/* For what remains after the last full 64 bytes. */
 static inline size_t cli_split_tail(const uint8_t *text, size_t from, size_t len, uint8_t sep,
                                     uint32_t *ends) {
     size_t n = 0;

@@ -11,8 +11,8 @@
 
 /* Writes the set bits of `mask` as offsets from `base`.  Most 64 bytes of text have at
  * most two line ends: writing two unconditionally costs less than a branch that is mispredicted
- * every other time.  Both go in one store from general registers; left to itself the compiler
- * goes through vector registers, at twice the cost. */
+ * every other time.  Both go in one store from general registers; the compiler would use vector
+ * registers, at twice the cost. */
 TARGET static inline size_t flatten(uint64_t mask, uint32_t base, uint32_t *ends) {
     size_t count = (size_t)_mm_popcnt_u64(mask);
     uint64_t first = base + _tzcnt_u64(mask);

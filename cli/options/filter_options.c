@@ -78,7 +78,7 @@ void cli_settle(cli_settings *s) {
     cli_secret_read(s);
 }
 
-/* What only other systems' filters take must not be ignored. */
+/* Options for foreign filters must not be ignored. */
 static void refuse_foreign_options(const cli_filter_params *p) {
     cli_option_id id = p->bits_per_key ? OPT_BITS_PER_KEY
                        : p->nonscaling ? OPT_NONSCALING

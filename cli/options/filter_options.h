@@ -9,9 +9,9 @@
 #include "umbel_foreign.h"
 #include "umbel_quantity.h"
 
-/* For options of TYPE_KIND, TYPE_FORMAT and TYPE_TYPE: the value with this name, and all names, which
- * hints, pages and completions show; `out` has CLI_NAMES bytes.  `shown` is the option as it was
- * written.  Exits if there is no such value. */
+/* For options of TYPE_KIND, TYPE_FORMAT and TYPE_TYPE: the value with this name (exits if there is
+ * none; `shown` is the option as it was written), and all names, for hints, pages and completions.
+ */
 enum { CLI_NAMES = 512 };
 int cli_value_named(cli_option_type type, const char *shown, const char *name);
 char *cli_names(cli_option_type type, const char *separator, char *out);

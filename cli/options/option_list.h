@@ -69,8 +69,8 @@ OPTION(FIELD, "k", "field", "LIST|NAME", NULL, LIST, fields,
        "for the last; or the column NAME, and the first line is a header; may be "
        "repeated")
 FLAG(CSV, "", "csv", csv,
-     "fields are those of CSV (RFC 4180): between commas, or -t C; those in "
-     "quotes may contain them, and line breaks")
+     "fields are those of CSV (RFC 4180), separated by commas or -t C; quoted "
+     "ones may contain separators and line breaks")
 FLAG(HEADER, "", "header", header, "the first line of each file is a header, not a key")
 OPTION(JSON_KEY, "", "json-key", "PATH", NULL, LIST, json_keys,
        "lines are JSON, and the key is the member at PATH, written as for jq: "
@@ -81,11 +81,11 @@ FLAG(TRIM, "", "trim", trim, "strip white space from both ends of the key")
 FLAG(LOWER, "", "lower", lower, "lowercase the key (ASCII only)")
 FLAG(UPPER, "", "upper", upper, "uppercase the key (ASCII only)")
 FLAG(DOMAINS, "", "domains", domains,
-     "keys are names of domains, without regard to case and a dot at the end; "
-     "a lookup asks for the name and each parent")
+     "keys are domain names, regardless of case and of a trailing dot; "
+     "a lookup tries the name and each parent")
 FLAG(SHA1, "", "sha1", sha1, "the key is the SHA-1 digest, in hexadecimal")
 FLAG(NTLM, "", "ntlm", ntlm, "the key is the NTLM digest, in hexadecimal")
-FLAG(DIGESTS, "", "digests", digests, "--sha1, --ntlm: the lines of this input are digests already")
+FLAG(DIGESTS, "", "digests", digests, "--sha1, --ntlm: the lines of this input are already digests")
 OPTION(RECIPE, "", "recipe", "TEXT", NULL, TEXT, recipe,
        "all of this as one text, as umbel info shows it: 'csv column=email lower'")
 OPTION(MAX_LINE, "", "max-line", "SIZE", NULL, SIZE, max_line,
@@ -94,7 +94,7 @@ OPTION(THREADS, "j", "threads", "N", NULL, COUNT32, threads,
        "use N threads; the output stays in input order (1)")
 OPTION(MAX_MEMORY, "", "max-memory", "SIZE", NULL, SIZE, max_memory,
        "refuse filters that need more memory than SIZE; files that are only read are "
-       "mapped and do not count")
+       "mapped and not counted")
 
 OPTION(CHECK_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
        "look up KEY itself, instead of lines; may be repeated")
@@ -104,19 +104,19 @@ FLAG(ASK, "", "ask", ask,
 OPTION(GIVEN_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
        "KEY itself, instead of lines; may be repeated")
 FLAG(LINE_NUMBER, "n", "line-number", line_number,
-     "print the number of each line in its file, and a colon, before it")
+     "print the line number and a colon before each line")
 FLAG(WITH_FILENAME, "H", "with-filename", with_filename,
-     "print the name of its file, and a colon, before each line; with "
+     "print the file name and a colon before each line; with "
      "-c, one count per file")
 FLAG(LINE_BUFFERED, "", "line-buffered", line_buffered,
-     "write what was read so far immediately, even if more input is there; "
-     "when the input pauses, that is always done")
+     "write results immediately, even if there is more input; "
+     "when the input pauses, they always are")
 FLAG(MARK, "", "mark", mark, "print all lines, each after a column that says yes or no")
 OPTION(VERIFY_WITH, "", "verify-with", "FILE", "FILE", TEXT, verify_with,
        "FILE has the keys that the filter was built from: drop the false "
        "positives")
 FLAG(FOLLOW_FILTER, "", "follow-filter", follow_filter,
-     "take up a filter as soon as its file is replaced")
+     "use a new filter as soon as its file is replaced")
 OPTION(SHAPE_KEYS, "", "keys", "KEYS", NULL, COUNT, keys,
        "the filter was planned for this many keys")
 FLAG(INVERT, "v", "invert", invert, "print the lines that are certainly not in the filter")
@@ -124,7 +124,8 @@ FLAG(COUNT, "c", "count", count, "print only the number of lines")
 FLAG(QUIET_MATCH, "q", "quiet", quiet,
      "print nothing and stop at the first match; the exit status is the answer; -qq: no "
      "warnings either")
-OPTION(ALSO, "", "also", "FILTER", "FILE", LIST, also, "look in this filter too; may be repeated")
+OPTION(ALSO, "", "also", "FILTER", "FILE", LIST, also,
+       "look in this filter as well; may be repeated")
 FLAG(ANNOTATE, "", "annotate", annotate,
      "print the names of the matching filters and a tab before each line")
 FLAG(STRICT, "", "strict", strict, "fail at the first key beyond the plan")
@@ -140,7 +141,7 @@ FLAG(COUNTS, "c", "count", counts,
 OPTION(TOP, "", "top", "N", NULL, COUNT32, top,
        "print the N most frequent keys, with their counts, at the end of the input")
 FLAG(EXACT, "", "exact", exact,
-     "leave nothing out: compare the lines that B may have with B itself")
+     "leave nothing out: compare the lines that B may contain with B itself")
 OPTION(DIFF_FPR, "p", "fpr", "RATE", NULL, RATE, fpr,
        "at most this share of the lines to be printed is left out (0.1%)")
 OPTION(PRESENT, "", "present", "FILE", "FILE", TEXT, present,
@@ -191,7 +192,7 @@ OPTION(AUTH_FILE, "", "auth-file", "F", "FILE", TEXT, auth_file,
        "F holds the password, or two lines: the user and the password")
 FLAG(REPLACE, "f", "force", force, "replace an existing filter")
 FLAG(SAME_RULE, "", "same-rule", same_rule,
-     "push a filter although its keys were changed or cut out of lines "
+     "push a filter whose keys were changed or cut out of lines "
      "(--lower, -k): the clients do the same")
 OPTION(SHARD_KEYS, "n", "keys", "KEYS", NULL, COUNT, keys,
        "--shards: plan for this many keys in all shards (those in the input)")
@@ -201,7 +202,7 @@ OPTION(SHARD_FPR, "p", "fpr", "RATE", NULL, RATE, fpr,
 
 FLAG(SQUID, "", "squid", squid, "answer Squid on standard input and output: external_acl_type")
 OPTION(REWRITE, "", "rewrite", "URL", NULL, TEXT, rewrite,
-       "with --squid, for url_rewrite_program: send requests for what is listed to URL")
+       "with --squid, for url_rewrite_program: redirect requests for listed URLs to URL")
 OPTION(SOCKETMAP, "", "socketmap", "ADDRESS", NULL, LIST, socketmap,
        "answer Postfix' socketmap at unix:PATH, PORT or HOST:PORT; may be repeated")
 OPTION(ANSWER, "", "answer", "TEXT", NULL, TEXT, answer,
@@ -209,9 +210,9 @@ OPTION(ANSWER, "", "answer", "TEXT", NULL, TEXT, answer,
 OPTION(HTTP, "", "http", "ADDRESS", NULL, LIST, http,
        "answer HTTP at unix:PATH, PORT or HOST:PORT; may be repeated")
 FLAG(ANYWHERE, "", "anywhere", anywhere,
-     "listen where other machines can ask, not on loopback and Unix sockets alone")
+     "listen where other machines can connect, not only on loopback and Unix sockets")
 OPTION(MAX_CONNECTIONS, "", "max-connections", "N", NULL, COUNT, max_connections,
-       "of HTTP, and of socketmaps; more are turned away (10000)")
+       "at most N connections for HTTP, and N for socketmaps (10000)")
 
 FLAG(QUIET, "q", "quiet", quiet, "no progress and no summary; -qq: no warnings either")
 FLAG(JSON, "", "json", json, "print JSON")

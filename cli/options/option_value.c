@@ -63,7 +63,7 @@ static double rate_of(const char *shown, const char *value) {
     return rate;
 }
 
-/* The second of two values would win without a word. */
+/* Otherwise the second value would silently win. */
 static void refuse_second(const cli_settings *s, cli_option_id id, const char *shown) {
     cli_option_type type = cli_options[id].type;
     if (!s->given[id] || type == TYPE_FLAG || type == TYPE_LIST || type == TYPE_PAIRS) return;

@@ -47,7 +47,7 @@ static size_t min(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Letters inserted, left out, replaced or swapped with their neighbours. */
+/* How many letters are inserted, left out, replaced or swapped with their neighbours. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len) {
     size_t rows[3][LONGEST + 1]; /* the last three rows of the table */
     for (size_t j = 0; j <= b_len; j++) rows[0][j] = j;
@@ -98,7 +98,7 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
                 snprintf(hint, sizeof hint, "%s", retired[i].now);
         }
     }
-    /* Without the value, which may be a secret. */
+    /* Do not quote the value, which may be a secret. */
     cli_die(top ? NULL : c->name, hint, "unknown option %.*s", (int)strcspn(arg, "="), arg);
 }
 

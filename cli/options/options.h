@@ -31,7 +31,7 @@ typedef enum cli_option_type {
     TYPE_FLAG,    /* bool */
     TYPE_TEXT,    /* const char * */
     TYPE_COUNT,   /* uint64_t, a number of keys and the like, at least 1 */
-    TYPE_COUNT32, /* the same as uint32_t */
+    TYPE_COUNT32, /* uint32_t, likewise */
     TYPE_SIZE,    /* uint64_t, bytes, at least 1 */
     TYPE_NUMBER,  /* uint64_t, at least 0 */
     TYPE_RATE,    /* double */
@@ -41,7 +41,7 @@ typedef enum cli_option_type {
     TYPE_BYTE,    /* uint8_t, one character */
     TYPE_WINDOW,  /* cli_window */
     TYPE_LIST,    /* cli_text_list: the option may be repeated */
-    TYPE_PAIRS    /* cli_text_list of names and values in turns; likewise */
+    TYPE_PAIRS    /* cli_text_list of alternating names and values; likewise */
 } cli_option_type;
 
 typedef struct cli_option {
@@ -134,8 +134,8 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
 /* For cli_parse: one option, `shown` as it was written; value is NULL for flags. */
 void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const char *value);
 
-/* What takes more than one option to know, or a file to be read: --variant within its format, the
- * secret.  After this a command needs no text of an option but names and files. */
+/* Settles what depends on several options or on a file: --variant within its format, the secret.
+ * Afterwards a command needs no text of an option but names and files. */
 void cli_settle(cli_settings *s);
 void cli_settings_free(cli_settings *s);
 
@@ -145,8 +145,8 @@ void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 /* Refuses fewer than `min` or more than `max` arguments (-1: no limit). */
 void cli_expect_args(const cli_settings *s, int min, int max);
 
-/* A number of keys or DURATION/STEP, such as 24h/1h: as many generations as the duration has steps,
- * rounded up; that may be more than CLI_GENERATIONS_MAX.  False, and nothing changes, for any other
+/* Parses a number of keys or DURATION/STEP, such as 24h/1h, which has one generation per step,
+ * rounded up, perhaps more than CLI_GENERATIONS_MAX.  False, and nothing changes, for any other
  * text and for a step longer than the duration. */
 bool cli_window_parse(const char *text, cli_window *out);
 
@@ -156,7 +156,7 @@ uint64_t cli_window_min_step(uint64_t duration);
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);
 
-/* What a mistyped word was probably meant to be: the best candidate so far; start with {word, NULL,
+/* What a mistyped word was probably meant to be: the best candidate so far, at first {word, NULL,
  * 0}. */
 typedef struct cli_suggestion {
     const char *word;
@@ -164,8 +164,8 @@ typedef struct cli_suggestion {
     size_t distance;
 } cli_suggestion;
 
-/* Considers one more candidate.  Close is: few letters inserted, left out, replaced or swapped
- * with their neighbours, or the beginning of the candidate. */
+/* Considers one more candidate: few letters inserted, left out, replaced or swapped, or the word is
+ * its beginning. */
 void cli_suggest(cli_suggestion *s, const char *candidate);
 
 #endif

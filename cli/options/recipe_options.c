@@ -2,8 +2,8 @@
  *
  * recipe_options.c - the options that say how a line becomes a key, as the text of a recipe
  *
- * What the words mean is the library's business.  Here they are sorted into those that select a
- * part of a line, which an option may replace, and those that say what is done to it.
+ * The library knows what the words mean.  Here they are divided into those that select a part of a
+ * line, which an option may replace, and those that say what is done to it.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "options/recipe_options.h"
@@ -31,7 +31,7 @@ static FILE *open_text(char **text) {
     return to;
 }
 
-/* The C library may close without complaint and leave no text when memory runs out. */
+/* When memory runs out, fclose may succeed and leave no text. */
 static void close_text(FILE *to, char *const *text) {
     bool failed = ferror(to);
     failed |= fclose(to) != 0;
@@ -107,7 +107,7 @@ static char *text_of(const words *w) {
 
 /* ---- Options ---- */
 
-/* 2, 1,7, 2-4, -1: no column that anybody names. */
+/* 2, or 1,7, or 2-4, or -1: nobody names a column like that. */
 static bool is_list(const char *text) {
     return text[strspn(text, "0123456789,-")] == '\0' && strpbrk(text, "0123456789");
 }
@@ -120,7 +120,7 @@ static void put_name(const char *name, FILE *to) {
     free(quoted);
 }
 
-/* -k and --json-key add up. */
+/* -k and --json-key may be repeated. */
 static char *selection_of(const cli_settings *s) {
     const cli_text_list *list = s->fields.count ? &s->fields : &s->json_keys;
     bool numbers = s->fields.count && is_list(list->at[0]);

@@ -7,12 +7,12 @@
 
 #include "options/options.h"
 
-/* The recipe of a filter, `stored` (a canonical text), with what the options add, to be freed.  A
- * field given now replaces the stored one, because other input may have the key elsewhere; what is
- * done to keys may be added to, but not replaced. */
+/* The recipe of a filter, `stored` (a canonical text), with what the options add; free it.  A field
+ * given now replaces the stored one, because other input may have the key elsewhere; what is done
+ * to keys can be extended, but not replaced. */
 char *cli_recipe_text(const cli_settings *s, const char *stored);
 
-/* Whether the same text consists of the same records. */
+/* Whether both recipes split a text into the same records. */
 bool cli_recipe_same_records(const char *a, const char *b);
 
 #endif

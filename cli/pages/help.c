@@ -10,8 +10,8 @@
 
 enum { HELP_AT = 28, NARROW_AT = 8 };
 
-/* As much of a command as fits, up to a blank that is not in quotes, so that the shell reads the
- * parts as one. */
+/* As much of a command as fits, up to a blank outside quotes, so that the shell reads the parts as
+ * one. */
 static size_t fitting(const char *text, size_t len, size_t room) {
     size_t best = 0;
     char quote = 0;
@@ -28,7 +28,7 @@ static size_t fitting(const char *text, size_t len, size_t room) {
     return best ? best : len;
 }
 
-/* Lines of shell, indented by two blanks; those that are too long are continued. */
+/* Shell commands, indented by two blanks and continued if they are too long. */
 static void indented(const char *text, FILE *to) {
     size_t width = (size_t)cli_width(to);
     while (*text) {

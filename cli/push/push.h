@@ -26,16 +26,16 @@ typedef struct cli_push_chunks {
     char id[40];      /* identifies this filter */
 } cli_push_chunks;
 
-/* The chunks of a filter, which must outlive them.  Exits with a message about `name` for a filter
- * that no server takes. */
+/* The chunks of a filter, which must outlive them.  Exits with a message about `name` if no server
+ * accepts such a filter. */
 cli_push_chunks cli_push_chunks_of(const umbel_filter *f, const char *name);
 void cli_push_chunks_free(cli_push_chunks *p);
 
 /* The chunk that begins at this offset of the bits, and its length. */
 size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes);
 
-/* Makes it grow on the server, with this rate for all layers together (0: twice its own).  Exits
- * with a message about `name` if it cannot. */
+/* Lets it grow on the server, with this rate for all layers together (0: twice its own).  Exits
+ * with a message about `name` if it cannot grow. */
 void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, double rate);
 
 /* What was pushed, on standard error, or with --json on standard output. */
@@ -63,24 +63,24 @@ void cli_push_check(const cli_push *push);
 /* Sends what the server does not have yet. */
 void cli_push_upload(cli_push *push, const cli_push_chunks *chunks);
 
-/* Compares what the server received with the chunks, then renames it to its final name.  False, and
- * nothing is renamed, if another node has taken over that lacks some of the chunks. */
+/* Compares what the server received with the chunks, then gives it its final name.  False, and
+ * nothing is renamed, if another node has taken over and lacks some of the chunks. */
 bool cli_push_publish(const cli_push *push, const cli_push_chunks *chunks);
 
 enum { CLI_CLUSTER_SLOTS = 16384 };
 
-/* The slot of a name in a Redis Cluster: CRC-16 of what is between the first pair of braces, or of
- * the whole name. */
+/* The slot of a name in a Redis Cluster: CRC-16 of what is in the first pair of braces, or of the
+ * whole name. */
 uint32_t cli_cluster_slot(const char *name);
 
-/* A name in the same slot, made of this one and `suffix`; to be freed.  A cluster renames only
- * within a slot. */
+/* A name in the same slot, made of this one and `suffix`; free it.  A cluster renames only within a
+ * slot. */
 char *cli_sibling_name(const char *name, const char *suffix);
 
 /* The shard of a key: its CRC-32 (zlib's) times `shards`, divided by 2^32. */
 uint32_t cli_shard_of(const void *key, size_t len, uint32_t shards);
 
-/* NAME:{shard}; to be freed. */
+/* NAME:{shard}; free it. */
 char *cli_shard_name(const char *name, uint32_t shard);
 
 #endif

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * push_address.c - parsing the address of a server, or the URL
- */
+/* SPDX-License-Identifier: MIT */
 #include "push/push_address.h"
 
 #include <stdlib.h>
@@ -97,7 +94,7 @@ static const char *parse_database(const char *path, cli_login *out) {
     if (!*path) return NULL;
     out->database_given = true;
     for (const char *p = path; *p; p++) {
-        if (*p < '0' || *p > '9') return "what follows the host must be /N, a database's number";
+        if (*p < '0' || *p > '9') return "only /N, the number of a database, may follow the host";
         n = n * 10 + (uint64_t)(*p - '0');
         if (n > INT32_MAX) return "there is no such database";
     }
@@ -106,7 +103,7 @@ static const char *parse_database(const char *path, cli_login *out) {
 }
 
 static const char unclear[] =
-    "host and port cannot be told (in a password, @ / ? # % are %40 %2F %3F %23 %25)";
+    "host and port are ambiguous (in a password, @ / ? # % are %40 %2F %3F %23 %25)";
 
 /* HOST, HOST:PORT or [HOST]:PORT of `len` bytes. */
 static const char *parse_authority(const char *text, size_t len, cli_address *out) {
@@ -122,7 +119,7 @@ static const char *parse_url(char *text, cli_server *out) {
     for (char *p = text; p < rest; p++) {
         if (*p == '@') at = p;
     }
-    if (strchr(rest, '@')) { /* what looks like its end is a part of the password */
+    if (strchr(rest, '@')) { /* what looks like the end belongs to the password */
         memset(text, '*', strlen(text));
         return unclear;
     }
@@ -130,7 +127,7 @@ static const char *parse_url(char *text, cli_server *out) {
     char *host = at ? at + 1 : text;
     if (!wrong) wrong = parse_authority(host, (size_t)(rest - host), &out->at);
     if (wrong) return wrong;
-    if (rest[strcspn(rest, "?#")]) return "nothing after ? or # is understood";
+    if (rest[strcspn(rest, "?#")]) return "? and # are not supported";
     return parse_database(*rest ? rest + 1 : rest, &out->login);
 }
 

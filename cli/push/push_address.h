@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * push_address.h - where a server is, and as whom we go there
+ * push_address.h - the address of a server, and how to log in
  */
 #ifndef CLI_PUSH_ADDRESS_H
 #define CLI_PUSH_ADDRESS_H
@@ -15,7 +15,7 @@ typedef struct cli_address {
     int port;            /* 0: a socket */
 } cli_address;
 
-/* What a new connection says first. */
+/* What a new connection sends first. */
 typedef struct cli_login {
     char *user, *password; /* NULL: none */
     uint64_t database;
@@ -33,10 +33,10 @@ bool cli_parse_address(const char *text, cli_address *out);
 
 /* An address, redis://[USER][:PASSWORD]@HOST[:PORT][/DATABASE], or the same with rediss, over TLS.
  * User and password are percent-decoded.  A password in `text` is overwritten with asterisks.
- * NULL, or what is wrong with it, in words that quote nothing of it. */
+ * Returns NULL, or what is wrong, without quoting the text. */
 const char *cli_parse_server(char *text, cli_server *out);
 
-/* Whether it begins as one of these URLs, which may hold a password. */
+/* Whether it begins like one of these URLs, which may contain a password. */
 bool cli_is_url(const char *text);
 
 void cli_login_free(cli_login *login);

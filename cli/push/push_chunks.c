@@ -15,13 +15,13 @@
 #include "umbel_meta.h"
 #include "umbel_quantity.h"
 
-enum { MAX_CHUNK = 4 << 20 }; /* up to 16 MiB are allowed; smaller ones let other clients in */
+enum { MAX_CHUNK = 4 << 20 }; /* of the 16 MiB allowed, so that other clients get their turn */
 
 size_t cli_push_chunk(const cli_push_chunks *p, uint64_t offset, const void **bytes) {
     return umbel_redis_chunk(p->filter, offset, MAX_CHUNK, bytes);
 }
 
-/* A checksum of everything, so that what an earlier run sent of another filter is not continued. */
+/* Identifies the filter, so that a run does not continue what another began to send. */
 static uint32_t checksum(const cli_push_chunks *p) {
     unsigned long sum = crc32_z(0, p->head.data, p->head.len);
     const void *bytes;

@@ -2,9 +2,9 @@
  *
  * push_connection.c - commands to a server, or to whichever node of a cluster has the key
  *
- * While a slot moves, its old node still has some of its keys.  It says ASK for a key that it does
- * not have, which means: this once, ask the other node; and TRYAGAIN for several keys of which it
- * has only some.  When all have moved it says MOVED.
+ * While a slot moves, the old node still has some of its keys.  For a key that it no longer has it
+ * replies ASK: this once, ask the other node.  For several keys of which it has only some it
+ * replies TRYAGAIN.  When all have moved it replies MOVED.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "push/push_connection.h"
@@ -37,8 +37,8 @@ struct cli_connection {
 
 static const char later[] = "--wait waits longer; run it again: it resumes where it stopped";
 
-/* The start of a server's error, the message instead of it (NULL: its own), what would work, and
- * whether it passes. */
+/* How a server's error starts, the message in its place (NULL: its own), what would work, and
+ * whether it passes by itself. */
 static const struct refusal {
     const char *start, *what, *hint;
     bool passes;
@@ -149,7 +149,7 @@ static cli_node *connect_to(cli_connection *c, const cli_address *at) {
     char number[24];
     const cli_login *login = &c->login;
     cli_node *node = cli_node_open(at, c->tls ? &c->tls_options : NULL), *home = c->home;
-    c->home = node; /* whose refusals are told */
+    c->home = node; /* named in messages about its refusals */
     if (login->password) {
         cli_request auth = login->user
                                ? cli_request_of(NULL, "AUTH", login->user, login->password, NULL)
@@ -165,7 +165,7 @@ static cli_node *connect_to(cli_connection *c, const cli_address *at) {
     return node;
 }
 
-/* "MOVED 3999 127.0.0.1:6381"; without a host, a port of the same host. */
+/* "MOVED 3999 127.0.0.1:6381"; without a host, the host stays the same. */
 static cli_address redirection(const cli_connection *c, const char *reply) {
     char text[CLI_HOST + 16];
     cli_address at;
@@ -210,7 +210,7 @@ static cli_reply transact(cli_connection *c, cli_node *node, const cli_request *
             c->last = NULL;
         }
     }
-    /* After a refusal nothing is executed, and what was refused says more than that. */
+    /* After a refusal nothing is executed, and the first reply says why. */
     cli_reply reply = call(c, node, &exec);
     if (!refused) return reply;
     forget_reply(c);
@@ -227,7 +227,7 @@ static cli_reply attempt(cli_connection *c, cli_node *node, const cli_request *r
     return count == 1 ? call(c, node, requests) : transact(c, node, requests, count);
 }
 
-/* Time that is spent waiting for one command. */
+/* How long to wait for one command. */
 typedef struct patience {
     int64_t end; /* milliseconds */
     unsigned hops;
@@ -240,7 +240,7 @@ static int64_t now(void) {
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* False when the time is over. */
+/* False when the time is up. */
 static bool pause_before_next(patience *p) {
     int64_t left = p->end - now();
     if (left <= 0) return false;
@@ -251,7 +251,7 @@ static bool pause_before_next(patience *p) {
     return true;
 }
 
-/* Nodes that do not agree yet may send us to and fro. */
+/* Nodes that do not agree yet may send us back and forth. */
 static void hop(const cli_connection *c, patience *p) {
     if (p->hops++ < QUICK_HOPS || pause_before_next(p)) return;
     cli_die(c->home->name, later, "too many redirections");
@@ -296,7 +296,7 @@ cli_reply cli_connection_transact(cli_connection *c, const cli_request *requests
 
 /* ---- Opening ---- */
 
-/* The password comes from a file so that no shell, `ps` or history sees it. */
+/* From a file, so that neither `ps` nor the shell's history shows the password. */
 static void read_auth(cli_login *login, const char *path) {
     enum { ROOM = 4096 };
     char text[ROOM];
@@ -326,13 +326,14 @@ static void check_tls_options(const cli_settings *s, bool tls) {
     for (size_t i = 0; !tls && i < sizeof ids / sizeof *ids; i++) {
         char shown[48];
         if (!cli_given(s, ids[i])) continue;
-        cli_die(cli_option_text(ids[i], shown), "--redis rediss://HOST:PORT", "is for TLS");
+        cli_die(cli_option_text(ids[i], shown), "--redis rediss://HOST:PORT",
+                "applies to TLS only");
     }
     if (s->cert_key && !s->cert) cli_die("--cert-key", "--cert F", "is the key of a certificate");
 }
 
 static void read_server(const cli_settings *s, cli_server *server) {
-    /* The text is an argument of main's, which a program may change. */
+    /* The text is an argument of main, which a program may change. */
     const char *wrong = cli_parse_server((char *)(uintptr_t)s->redis, server);
     bool quote = !strstr(s->redis, "://") && !strchr(s->redis, '@');
     if (wrong && quote) {

@@ -19,34 +19,34 @@ typedef enum cli_reply_type {
     CLI_REPLY_MOVED /* see cli_connection_transact */
 } cli_reply_type;
 
-/* `text` is NUL-terminated and valid until the next call.  Of an array, the first error, else the
- * last element. */
+/* `text` is NUL-terminated and valid until the next call.  An array is represented by its first
+ * error, or else by its last element. */
 typedef struct cli_reply {
     cli_reply_type type;
     long long number;
     const char *text;
 } cli_reply;
 
-/* Connects to the server that --redis names, as --auth-file, --db and the options of TLS say, or
- * exits with a message. */
+/* Connects to the server that --redis names, as --auth-file, --db and the TLS options say; exits
+ * with a message if that fails. */
 cli_connection *cli_connection_open(const cli_settings *s);
 void cli_connection_close(cli_connection *c);
 
 /* A command of these words, terminated by NULL, and then `data` unless it is NULL. */
 cli_request cli_request_of(const umbel_key *data, const char *word, ...) __attribute__((sentinel));
 
-/* Sends such a command.  In a cluster, goes to the node that has the key; waits, as long as --wait
+/* Sends such a command.  In a cluster, to the node that has the key; waits, as long as --wait
  * allows, while the key's slot moves or the server is not ready.  Exits if the connection is lost.
  */
 cli_reply cli_connection_call(cli_connection *c, const umbel_key *data, const char *word, ...)
     __attribute__((sentinel));
 
-/* Sends them in one transaction, or one alone.  If the keys have gone to another node meanwhile,
- * that one is connected to, nothing is done, and the reply is CLI_REPLY_MOVED: what an earlier call
- * knew may not be true there. */
+/* Sends several in one transaction, or one alone.  If the keys have moved to another node, connects
+ * to that, does nothing else and returns CLI_REPLY_MOVED: what earlier calls found out may not hold
+ * there. */
 cli_reply cli_connection_transact(cli_connection *c, const cli_request *requests, int count);
 
-/* The number of times that another node took the place of the one we were connected to. */
+/* How often the connection has moved to another node. */
 unsigned cli_connection_redirects(const cli_connection *c);
 
 uint64_t cli_connection_database(const cli_connection *c);

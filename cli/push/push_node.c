@@ -2,8 +2,8 @@
  *
  * push_node.c - one server at the other end of a socket
  *
- * hiredis connects, writes commands down and parses replies; sending and receiving is done here,
- * because it may be through TLS.
+ * hiredis connects, formats commands and parses replies; sending and receiving is done here,
+ * because it may go through TLS.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "push/push_node.h"

@@ -24,19 +24,18 @@ typedef struct cli_node {
     cli_address at;
     char name[CLI_HOST + 16]; /* HOST:PORT or the path of the socket */
     struct redisContext *socket;
-    cli_tls *tls;  /* NULL: everything goes in the open */
-    bool answered; /* it has said something */
+    cli_tls *tls;  /* NULL: not encrypted */
+    bool answered; /* at least once */
 } cli_node;
 
 /* Connects, with TLS unless `tls` is NULL; exits with a message if that fails. */
 cli_node *cli_node_open(const cli_address *at, const cli_tls_options *tls);
 void cli_node_close(cli_node *node); /* NULL: nothing to do */
 
-/* Sends a command and waits for the reply, which is to be freed.  Exits if the connection is lost.
- */
+/* Sends a command and waits for the reply; free it.  Exits if the connection is lost. */
 struct redisReply *cli_node_call(cli_node *node, const cli_request *request);
 
-/* What a push that was interrupted needs; the hint of messages. */
+/* The hint after an interrupted push. */
 extern const char cli_run_again[];
 
 #endif

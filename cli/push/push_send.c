@@ -50,7 +50,7 @@ void cli_push_check(const cli_push *push) {
     }
 }
 
-/* What the note and the filter say on the node that has them now. */
+/* Reads the note of how far it got, on the node that has it now. */
 static bool read_progress(const cli_push *push, const staging *keys, uint64_t *offset) {
     cli_reply note = cli_connection_call(push->server, NULL, "GET", keys->progress, NULL);
     need_ok(push, note);
@@ -60,8 +60,8 @@ static bool read_progress(const cli_push *push, const staging *keys, uint64_t *o
 }
 
 /* Where an earlier run stopped; false if there was none, or if what it sent is gone.  A node that
- * has the note has all pieces before it: a replica receives them in this order, and a slot that
- * moves takes both along. */
+ * has the note has all chunks before it: replicas receive them in this order, and both move with
+ * their slot. */
 static bool find_progress(const cli_push *push, const cli_push_chunks *chunks, const staging *keys,
                           uint64_t *offset) {
     unsigned redirects;
@@ -84,7 +84,7 @@ static bool write_progress(const cli_push *push, const staging *keys, uint64_t o
     return reply.type != CLI_REPLY_MOVED;
 }
 
-/* The filter without its bits.  Every command is about one key, which works while a slot moves. */
+/* Sends the filter without its bits.  Every command has one key, which works while a slot moves. */
 static bool send_head(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     cli_connection *server = push->server;
     /* In one transaction, so that no crash leaves a key without an expiry. */
@@ -151,7 +151,8 @@ static void compare(const cli_push *push, const cli_push_chunks *chunks, const s
             size, chunks->counted, chunks->bits_len);
 }
 
-/* Gives it its name, and lets it stay.  CLI_REPLY_MOVED: not done, and another node has it now. */
+/* Makes it permanent under its name.  CLI_REPLY_MOVED: not done, because another node has it now.
+ */
 static cli_reply_type rename_to_final(const cli_push *push, const staging *keys) {
     const char *rename = push->force ? "RENAME" : "RENAMENX";
     cli_request last[] = {
@@ -167,7 +168,7 @@ static cli_reply_type rename_to_final(const cli_push *push, const staging *keys)
     return reply.type;
 }
 
-/* Whether the node that we talk to has all pieces. */
+/* Whether the current node has all chunks. */
 static bool is_complete(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     uint64_t offset;
     return find_progress(push, chunks, keys, &offset) && offset == chunks->bits_len;

@@ -45,8 +45,7 @@ static void add_own(void *ctx, cli_batch *b) {
     if (e) cli_die_err("push", e, NULL, NULL);
 }
 
-/* The capacity of a shard: its present keys, or its share of -n, which chance makes a little
- * larger for some. */
+/* The capacity of a shard: its present keys, or its share of -n with room for chance. */
 static uint64_t shard_capacity(uint64_t present, const cli_settings *s) {
     double share = (double)s->keys / (double)s->shards;
     uint64_t planned = (uint64_t)(share + 4 * sqrt(share));
@@ -74,7 +73,7 @@ static cli_filter_params params_of(const cli_settings *s, bool *grows) {
         cli_die("--kind", "blocked or classic", "filters that are built once cannot be shards");
     }
     if (!(p.fpr > 0)) p.fpr = 0.01;
-    /* Scalable filters and those of RedisBloom know by themselves how to grow. */
+    /* Scalable filters and those of RedisBloom grow by themselves. */
     *grows = p.expansion && p.format == UMBEL_FMT_NATIVE && p.kind != UMBEL_KIND_SCALABLE;
     if (*grows) {
         p.expansion = 0;
@@ -107,7 +106,7 @@ static void check_arguments(const cli_settings *s) {
     }
 }
 
-/* A shard that was sent; its bits are freed already. */
+/* A shard that was sent; its bits are already freed. */
 typedef struct pushed_shard {
     char *name;
     cli_push_chunks chunks;

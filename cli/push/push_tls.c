@@ -2,8 +2,8 @@
  *
  * push_tls.c - TLS over a connected socket, by OpenSSL
  *
- * Debian 12's hiredis has no TLS, so hiredis connects the socket and parses replies, and what goes
- * over the wire in between goes through here.
+ * Debian 12's hiredis has no TLS: it connects the socket and parses replies, and what is sent and
+ * received goes through this.
  */
 #include "push/push_tls.h"
 
@@ -40,7 +40,7 @@ static void load_files(SSL_CTX *context, const cli_tls_options *o) {
     if (o->cacert) {
         need_file(o->cacert);
         if (SSL_CTX_load_verify_locations(context, o->cacert, NULL) != 1) {
-            cli_die(o->cacert, "PEM: -----BEGIN CERTIFICATE-----", "holds no certificate");
+            cli_die(o->cacert, "PEM: -----BEGIN CERTIFICATE-----", "contains no certificate");
         }
     } else if (SSL_CTX_set_default_verify_paths(context) != 1) {
         cli_die("--redis", "--cacert F", "the system's authorities: %s", reason());
@@ -51,7 +51,7 @@ static void load_files(SSL_CTX *context, const cli_tls_options *o) {
     need_file(o->cert);
     need_file(key);
     if (SSL_CTX_use_certificate_chain_file(context, o->cert) != 1) {
-        cli_die(o->cert, "PEM: -----BEGIN CERTIFICATE-----", "holds no certificate");
+        cli_die(o->cert, "PEM: -----BEGIN CERTIFICATE-----", "contains no certificate");
     }
     if (SSL_CTX_use_PrivateKey_file(context, key, SSL_FILETYPE_PEM) != 1) {
         cli_die(key, "--cert-key F: its private key", "is not the key of %s: %s", o->cert,
@@ -59,7 +59,7 @@ static void load_files(SSL_CTX *context, const cli_tls_options *o) {
     }
 }
 
-/* The certificate must be for this address or name; a name is also what the server is asked for. */
+/* The certificate must be for this address or name; a name is also sent to the server (SNI). */
 static bool expect_name(SSL *ssl, const char *host) {
     X509_VERIFY_PARAM *param = SSL_get0_param(ssl);
     SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
@@ -78,7 +78,7 @@ static _Noreturn void refuse_certificate(long verdict, const char *host, const c
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
         cli_die(where, "--cacert F: the authority's certificate",
-                "its certificate is not from an authority that is known here");
+                "its certificate is not signed by a trusted authority");
     default: cli_die(where, NULL, "its certificate: %s", X509_verify_cert_error_string(verdict));
     }
 }
@@ -125,7 +125,7 @@ void cli_tls_close(cli_tls *t) {
     free(t);
 }
 
-/* What read and write return: what SSL_read and SSL_write did, in their terms. */
+/* Translates the result of SSL_read or SSL_write into that of read or write. */
 static ssize_t result(cli_tls *t, int got) {
     if (got > 0) return got;
     t->error = NULL;

@@ -10,8 +10,8 @@
 
 typedef struct cli_tls cli_tls;
 
-/* Files in PEM, and the name that the certificate must have; NULL: the system's authorities, no
- * certificate of our own, the host that was asked for. */
+/* PEM files, and the name that the certificate must have.  NULL: the system's authorities, no
+ * client certificate, the host. */
 typedef struct cli_tls_options {
     const char *cacert, *cert, *cert_key, *name;
 } cli_tls_options;
@@ -25,7 +25,7 @@ void cli_tls_close(cli_tls *t);
 ssize_t cli_tls_read(cli_tls *t, void *bytes, size_t room);
 ssize_t cli_tls_write(cli_tls *t, const void *bytes, size_t len);
 
-/* What TLS itself says about the last -1; NULL: errno says it. */
+/* TLS's own reason for the last -1; NULL: errno has it. */
 const char *cli_tls_error(const cli_tls *t);
 
 #endif

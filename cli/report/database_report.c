@@ -37,7 +37,7 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Returns whether there was any. */
+/* Returns whether there are any. */
 static bool add_tables_of(cli_files *files, const char *folder) {
     size_t first = files->count;
     DIR *dir = opendir(folder);

@@ -13,9 +13,8 @@ typedef struct cli_files {
     size_t count, cap;
 } cli_files;
 
-/* The files that the arguments name: a directory with tables (.sst, .ldb) stands for all of them,
- * in the order of their names, unless directories are parts of ClickHouse; any other argument for
- * itself. */
+/* The files that the arguments name.  A directory with tables (.sst, .ldb) stands for all of them,
+ * in the order of their names, unless it is a ClickHouse part; any other argument is a file. */
 cli_files cli_database_files(const char *const *args, int nargs, bool parts);
 void cli_files_free(cli_files *files);
 

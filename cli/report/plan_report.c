@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * plan_report.c - plans as text, a table and a plot
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "report/plan_report.h"
 
@@ -21,7 +18,7 @@ const double cli_curve[CLI_CURVE] = {0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4};
 
 static const double default_rate = 0.01;
 
-/* Better in what is to be computed: the rate, the bytes or the keys. */
+/* Better in what is computed: the rate, the bytes or the keys. */
 static bool better(const cli_settings *s, const umbel_plan *a, const umbel_plan *b) {
     if (s->keys && s->bytes) return a->rate < b->rate;
     return s->keys ? a->bytes < b->bytes : a->capacity > b->capacity;
@@ -38,14 +35,14 @@ static const umbel_plan *best_of(const cli_settings *s, const cli_plans *p, bool
     return best;
 }
 
-/* Sizes that look alike would contradict each other: then in bytes. */
+/* In bytes if both sizes would otherwise look the same. */
 static char *size_beside(uint64_t bytes, uint64_t other, char *out) {
     char other_text[UMBEL_QUANTITY];
     if (strcmp(umbel_size_text(bytes, out), umbel_size_text(other, other_text)) != 0) return out;
     return cli_count_noun(bytes, "byte", out);
 }
 
-/* What it would take with this kind, and how far the space goes. */
+/* What these keys would need with this kind, and how many fit the space. */
 static void say_alternatives(const cli_settings *s, umbel_kind kind, double target) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], space[UMBEL_QUANTITY];
     umbel_plan need = {.kind = kind, .capacity = s->keys, .fpr = target};
@@ -61,7 +58,7 @@ static void say_alternatives(const cli_settings *s, umbel_kind kind, double targ
     }
 }
 
-/* -n and -m: the rate, and how far it is from 1% unless -p says otherwise. */
+/* For -n and -m: the rate, compared with -p or 1%. */
 static void say_rate(const cli_settings *s, const cli_plans *p) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], bound[UMBEL_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
@@ -71,7 +68,7 @@ static void say_rate(const cli_settings *s, const cli_plans *p) {
             umbel_rate_text(exp2(-bits), bound));
     const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
-        cli_say("%s %s gets %s.", p->count > 1 ? "Of the kinds here," : "This one,",
+        cli_say("%s%s gets %s.", p->count > 1 ? "Of the kinds here, " : "",
                 umbel_kind_name(best->kind), umbel_rate_text(best->rate, rate));
     }
     if (open && open != best) {
@@ -122,7 +119,7 @@ static char *narrow_count(uint64_t count, int width, char *out) {
     return fits ? out : umbel_short_count((double)count, out);
 }
 
-/* Nothing to choose from: a table would repeat the reason for every kind. */
+/* Then a table would only repeat the reason for every kind. */
 static bool is_below_bound(const cli_plans *p) {
     for (size_t i = 0; i < p->count; i++) {
         if (p->at[i].possible || p->at[i].plan.verdict != UMBEL_PLAN_BELOW_BOUND) return false;
@@ -148,7 +145,7 @@ static void table(const cli_settings *s, const cli_plans *p) {
     int name = format ? 10 : 8, counts = 21 - name; /* formats have longer names */
     int width = cli_width(stdout);
     bool wide = width >= 60, purposes = !format && width >= 80;
-    /* Narrow, without what was given: the number of keys, or the size. */
+    /* Narrow tables leave out what was given: the number of keys, or the size. */
     bool keys_shown = wide || !s->keys, size_shown = wide || s->keys;
     if (!wide) counts = 19 - name;
     if (!wide && size_shown) name = 10;
@@ -206,7 +203,7 @@ static void scale_row(const char *what, const char *size, const char *note) {
     cli_wrapped(note, below ? 2 : 39, 2, stdout);
 }
 
-/* What the same keys cost without a filter.  A set of b-bit hashes also errs, at n / 2^b. */
+/* What the keys would cost without a filter.  A set of b-bit hashes also errs, at n / 2^b. */
 static void for_scale(uint64_t keys) {
     static const struct {
         const char *what;
@@ -255,7 +252,7 @@ static int bar_cells(void) {
     return width - BESIDE_BARS < BARS_MAX ? width - BESIDE_BARS : BARS_MAX;
 }
 
-/* A rate below the axis is still no zero: it gets the thinnest bar. */
+/* A rate below the axis is still not zero: it gets the thinnest bar. */
 static double cells_of(double rate, int decades) {
     return rate > 0 ? fmax(0.125, bar_cells() * (1 + log10(rate) / decades)) : 0;
 }
@@ -289,7 +286,7 @@ static void axis(int decades) {
 void cli_plan_report_plot(const umbel_plan *plan) {
     if (cli_is_built_once(plan->kind)) {
         putchar('\n');
-        cli_say("A %s filter is built once, for the keys that it has: its rate stays as it is.",
+        cli_say("A %s filter is built once, for the keys that it has: its rate does not change.",
                 umbel_kind_name(plan->kind));
         return;
     }

@@ -29,7 +29,7 @@ typedef struct cli_plans {
 /* Multiples of the planned keys at which rates are shown. */
 extern const double cli_curve[CLI_CURVE];
 
-/* At most this often is a domain name with so many labels wrong: each of its parents is asked. */
+/* How often a domain name with this many labels is wrong at most: each of its parents is asked. */
 double cli_plan_name_rate(const umbel_plan *plan, int labels);
 
 void cli_plan_report_print(const cli_settings *s, const cli_plans *p);

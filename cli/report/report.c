@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * report.c - facts, one per line for people or as one JSON object for programs
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "report/report.h"
 

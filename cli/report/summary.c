@@ -24,7 +24,7 @@ static bool is_estimated(const umbel_health *health) {
     return llround(health->keys_error) != 0;
 }
 
-/* For people: an estimate has no more digits than it knows. */
+/* For people, an estimate is rounded to the digits that its error leaves. */
 static uint64_t shown(double value, double error) {
     double unit = 1;
     while (unit * 10 <= error) unit *= 10;
@@ -125,7 +125,7 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
     cli_report_json(r, "meta", o);
 }
 
-/* A window is never full: it forgets. */
+/* A window forgets, so it is never full. */
 static void describe_window(cli_report *r, const umbel_filter *f, const umbel_info *info) {
     cli_window_clock clock;
     if (!cli_window_clock_load(f, info, &clock) || !clock.step) {
@@ -140,7 +140,7 @@ static void describe_window(cli_report *r, const umbel_filter *f, const umbel_in
     cli_report_count(r, "planned for", "capacity", info->capacity);
 }
 
-/* In JSON, null is unknown. */
+/* In JSON, unknown is null. */
 static void describe_keys(cli_report *r, const umbel_health *health) {
     char text[3 * UMBEL_QUANTITY], keys[UMBEL_QUANTITY], error[UMBEL_QUANTITY];
     if (!health->keys_known) {

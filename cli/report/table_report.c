@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * table_report.c - the filters of a table: measured, listed, plotted
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "report/table_report.h"
 

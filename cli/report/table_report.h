@@ -32,7 +32,7 @@ cli_places cli_table_places(const umbel_table *t, const char *column);
 /* The list with one line per place, or an array in r's JSON object. */
 void cli_table_report_print(const cli_places *p, umbel_table_system system, cli_report *r);
 
-/* What the file says about itself: some of it for people, all of it in JSON. */
+/* The file's own properties: some of them for people, all of them in JSON. */
 void cli_table_report_facts(const umbel_table *t, cli_report *r);
 
 /* The size that would keep this false-positive rate. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve.h - a server of answers: the lists, the protocols, and the loop that they share
+ * serve.h - umbel serve: the lists, the protocols, and the loop that they share
  *
  *   serve_lists.c      filters by name, asked and replaced; what was asked, for /metrics
  *   serve_squid.c      Squid's helpers: a line in, a line out
@@ -9,9 +9,9 @@
  *   serve_address.c    where to listen: addresses, and sockets that systemd passes
  *   serve_loop.c       one thread that waits for all of them
  *
- * One thread: a question takes less time than handing it to another.  What a client sends is
- * bounded before it is kept, and a protocol's parser is a function of bytes, so that it can be
- * fuzzed.
+ * There is one thread: answering takes less time than handing the question to another.  What a
+ * client sends is bounded before it is kept, and parsers are functions of bytes, so that they can
+ * be fuzzed.
  */
 #ifndef CLI_SERVE_H
 #define CLI_SERVE_H
@@ -31,7 +31,7 @@ typedef struct serve_list {
     char *name;       /* as clients say it */
     const char *path; /* for messages */
     umbel_list *list;
-    bool failed; /* the file that is there now cannot be read */
+    bool failed; /* the current file cannot be read */
     uint64_t asked, found, reloads, failures;
 } serve_list;
 
@@ -41,7 +41,7 @@ typedef struct serve_lists {
     uint64_t refused; /* requests that were not understood */
 } serve_lists;
 
-/* FILE or NAME=FILE; without a name it is the file's, without .umb.  Exits with a message if it
+/* FILE or NAME=FILE; the default name is the file's without .umb.  Exits with a message if it
  * cannot be read. */
 void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts);
 void serve_lists_free(serve_lists *all);
@@ -52,21 +52,21 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len);
 bool serve_list_has(serve_list *list, const void *key, size_t len);
 
-/* Looks for new files; says on standard error what was replaced, and what could not be. */
+/* Looks for new files; reports on standard error which were replaced and which cannot be read. */
 void serve_lists_refresh(serve_lists *all);
 
 /* ---- Protocols ---- */
 
-/* One line of Squid's, without its end, `[channel-ID] key ...`: writes the reply, newline included,
- * and returns its length.  `rewrite` is where a request for a listed URL goes; NULL: answers OK or
- * ERR.  The line is decoded in place. */
+/* A line from Squid without its end, `[channel-ID] key ...`: writes the reply, newline included,
+ * and returns its length.  `rewrite` is where a request for a listed URL goes; NULL: the answer is
+ * OK or ERR.  The line is decoded in place. */
 enum { SERVE_REPLY_MAX = 512 };
 size_t serve_squid(serve_lists *lists, const char *rewrite, char *line, size_t len,
                    char reply[SERVE_REPLY_MAX]);
 
-/* The first request among these bytes: how many it takes, 0 if it is not complete, and the reply, a
- * netstring.  `answer` is what a listed key maps to.  *broken: no further request can be found, so
- * close after the reply. */
+/* Answers the first request among these bytes with a netstring and returns the length of the
+ * request, 0 if it is not complete.  `answer` is what a listed key maps to.  *broken: no further
+ * request can be found, so close after the reply. */
 size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes, size_t len,
                        char reply[SERVE_REPLY_MAX], size_t *reply_len, bool *broken);
 
@@ -79,26 +79,26 @@ int serve_listen(const char *address, bool anywhere);
 /* The next socket that systemd passes under this name; -1: no more.  Start with *at 0. */
 int serve_inherited(const char *name, int *at);
 
-/* How many it passes under any name. */
+/* How many it passes in all. */
 size_t serve_inherited_count(void);
 
 /* ---- HTTP: serve_http.c ---- */
 
 typedef struct serve_http serve_http;
 
-/* Connections beyond the limit that are accepted, to be told so. */
+/* Connections beyond the limit that are accepted in order to be refused politely. */
 enum { SERVE_HTTP_SPARE = 64 };
 
 /* Answers on a listening socket.  Exits with a message if umbel was built without libmicrohttpd.
- * `now` is in seconds, of a clock that only moves on. */
+ * `now` is in seconds of a monotonic clock. */
 serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections, time_t now);
 void serve_http_free(serve_http *h);
 int serve_http_fd(const serve_http *h); /* becomes readable when there is something to do */
 void serve_http_run(serve_http *h);
 void serve_http_tick(serve_http *h, time_t now); /* once per second: ends slow requests */
 int serve_http_timeout(const serve_http *h);     /* in ms, until it wants to run anyway; -1: none */
-void serve_http_close(serve_http *h);            /* accepts nobody any more */
-bool serve_http_busy(const serve_http *h);       /* somebody has asked, or came in order to */
+void serve_http_close(serve_http *h);            /* stops accepting clients */
+bool serve_http_busy(const serve_http *h);       /* a client has asked, or is about to */
 
 /* ---- The loop ---- */
 
@@ -110,9 +110,9 @@ typedef struct serve_options {
     size_t socketmaps, https;
 } serve_options;
 
-/* Until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input.  Those who were let
- * in before the signal still get their answer; those who wait are left to the next server on the
- * same socket. */
+/* Runs until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input.  Clients
+ * accepted before the signal still get their answer; those that wait are left to the next server on
+ * the same socket. */
 int serve_loop(serve_lists *lists, const serve_options *o);
 
 #endif

@@ -31,15 +31,15 @@ static void start(int fd, const struct sockaddr *at, socklen_t len, const char *
     if (bind(fd, at, len) || listen(fd, BACKLOG)) cli_die_sys(address, errno);
 }
 
-/* A socket that nobody answers on any more is left over from an earlier server, and is removed. */
+/* Removes a socket on which nobody answers, left over from an earlier server. */
 static void remove_stale(const struct sockaddr_un *at, const char *address) {
     struct stat st;
     if (lstat(at->sun_path, &st)) return;
-    if (!S_ISSOCK(st.st_mode)) cli_die(address, NULL, "there is a file that is not a socket");
+    if (!S_ISSOCK(st.st_mode)) cli_die(address, NULL, "exists and is not a socket");
     int fd = socket_of(AF_UNIX, address);
     bool alive = connect(fd, (const struct sockaddr *)at, sizeof *at) == 0 || errno == EAGAIN;
     close(fd);
-    if (alive) cli_die(address, NULL, "another server answers there");
+    if (alive) cli_die(address, NULL, "another server is listening there");
     unlink(at->sun_path);
 }
 
@@ -69,7 +69,7 @@ static int listen_tcp(const char *host, const char *port, bool anywhere, const c
     int e = getaddrinfo(host, port, &want, &found);
     if (e) cli_die(address, "unix:PATH, PORT or HOST:PORT", "%s", gai_strerror(e));
     if (!anywhere && !is_loopback(found->ai_addr)) {
-        cli_die(address, "--anywhere allows it", "other machines could ask there");
+        cli_die(address, "--anywhere allows it", "other machines could reach it");
     }
     int fd = socket_of(found->ai_family, address), yes = 1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve_http.c - questions by HTTP: libmicrohttpd speaks the protocol, this says what is asked
+ * serve_http.c - questions over HTTP: libmicrohttpd speaks the protocol, this answers
  *
  *   GET  /contains/NAME?key=K   true or false; with &found=403 that status if the key is listed
  *   POST /contains/NAME         a key per line; 1 or 0 per line back
@@ -32,7 +32,7 @@ enum {
 };
 static const size_t body_max = 64 << 20;
 
-/* Of each client, how long it may take for what it does now. */
+/* How long a client may take for its current request. */
 typedef struct connection {
     int fd;
     time_t until;
@@ -50,10 +50,9 @@ struct serve_http {
     time_t now;
 };
 
-/* A batch that is being received: the end of the last piece, which is not a whole line, and the
- * answers so far. */
+/* A batch that is being received: the unfinished last line, and the answers so far. */
 typedef struct batch {
-    serve_list *list; /* NULL: there is no such one */
+    serve_list *list; /* NULL: unknown */
     char rest[SERVE_KEY_MAX + 1];
     size_t rest_len, received;
     char *answers;
@@ -146,7 +145,7 @@ static umbel_key line_of(const char *text, size_t len) {
     return (umbel_key){text, len && text[len - 1] == '\r' ? len - 1 : len};
 }
 
-/* Completes the line that the last piece left unfinished; returns how much of the text it took. */
+/* Completes the line that the last piece left unfinished; returns how much of the text it used. */
 static size_t finish_rest(batch *b, const char *text, size_t len) {
     const char *end = memchr(text, '\n', len);
     size_t n = end ? (size_t)(end - text) : len;
@@ -217,7 +216,7 @@ static void connection_changed(void *ctx, struct MHD_Connection *c, void **own,
             .next = h->connections};
         if (k->next) k->next->previous = k;
         h->connections = k;
-        /* Without memory for this, the client's limit of time ends it. */
+        /* If this fails, the time limit ends the connection. */
         epoll_ctl(h->epoll, EPOLL_CTL_ADD, k->fd,
                   &(struct epoll_event){.events = EPOLLRDHUP | EPOLLONESHOT, .data.fd = k->fd});
         return;
@@ -230,8 +229,8 @@ static void connection_changed(void *ctx, struct MHD_Connection *c, void **own,
     free(k);
 }
 
-/* libmicrohttpd waits as long as a byte comes now and then.  It sees the end of a connection that
- * is shut down here, and cleans up. */
+/* libmicrohttpd waits for as long as bytes trickle in.  It notices a connection that is shut down
+ * here, and cleans up. */
 void serve_http_tick(serve_http *h, time_t now) {
     h->now = now;
     for (connection *k = h->connections; k; k = k->next) {
@@ -256,7 +255,7 @@ static enum MHD_Result post(serve_http *h, struct MHD_Connection *c, const char 
     return MHD_YES;
 }
 
-/* A request without a body: a reply before its end would cost the connection. */
+/* The state of a request without a body: replying before its end would close the connection. */
 static char headers_seen;
 
 static void completed(void *ctx, struct MHD_Connection *c, void **state,
@@ -267,7 +266,7 @@ static void completed(void *ctx, struct MHD_Connection *c, void **state,
     *state = NULL;
     connection *k = connection_of(c);
     if (k) {
-        k->until = h->now + IDLE_SECONDS; /* nobody tells when the next head begins */
+        k->until = h->now + IDLE_SECONDS; /* there is no callback when the next head begins */
         k->idle = true;
     }
     if (!b || (char *)b == &headers_seen) return;
@@ -319,7 +318,7 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
             all->refused);
     bool failed = ferror(out);
     failed |= fclose(out) != 0;
-    if (failed || !text) { /* the C library may close without complaint and leave no text */
+    if (failed || !text) { /* when memory runs out, fclose may succeed and leave no text */
         free(text);
         return MHD_NO;
     }
@@ -352,7 +351,7 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
         *state = &headers_seen;
         return MHD_YES;
     }
-    if (*len) { /* of a body that nobody wants */
+    if (*len) { /* an unexpected body is ignored */
         *len = 0;
         return MHD_YES;
     }
@@ -412,9 +411,8 @@ int serve_http_fd(const serve_http *h) {
     return h->epoll;
 }
 
-/* libmicrohttpd takes a read that returned less than it asked for as the last of what has arrived,
- * and waits for an edge that an end which came together with those bytes has already used up.
- * Shutting the socket down gives it another. */
+/* After a short read libmicrohttpd waits for the next edge; if the end of the connection arrived
+ * with those bytes, there is none.  Shutting the socket down makes one. */
 void serve_http_run(serve_http *h) {
     struct epoll_event events[ENDS];
     MHD_run(h->daemon);

@@ -29,7 +29,7 @@ enum {
 
 typedef enum source_kind { SIGNALS, SQUID, HTTP, DOOR, CLIENT } source_kind;
 
-/* What an event is about. */
+/* Where an event comes from. */
 typedef struct source {
     source_kind kind;
     int fd;
@@ -43,7 +43,7 @@ typedef struct client {
     char out[SERVE_REPLY_MAX];
     size_t out_len, sent;
     time_t since;         /* the first byte of this request, or the last answer */
-    bool closing, asleep; /* asleep: waiting until the client reads */
+    bool closing, asleep; /* asleep: waiting for the client to read */
     bool answered;        /* at least once */
     struct client *previous, *next;
 } client;
@@ -82,7 +82,7 @@ static void hang_up(loop *l, client *c) {
     free(c);
 }
 
-/* Sends what is left of a reply: 1 all of it, 0 later, -1 the client is gone. */
+/* Sends the rest of a reply: 1 all of it, 0 later, -1 the client is gone. */
 static int send_reply(client *c) {
     while (c->sent < c->out_len) {
         ssize_t n = send(c->source.fd, c->out + c->sent, c->out_len - c->sent, MSG_NOSIGNAL);
@@ -94,8 +94,8 @@ static int send_reply(client *c) {
     return 1;
 }
 
-/* Answers every whole request; one reply at a time, so that a client that does not read holds up
- * nobody but itself.  False: hang up. */
+/* Answers every whole request, one reply at a time, so that a client that does not read delays only
+ * itself.  False: hang up. */
 static bool answer_all(loop *l, client *c) {
     for (;;) {
         int sent = send_reply(c);
@@ -136,7 +136,7 @@ static void turn_away(int fd) {
 static void greet(loop *l, int door) {
     for (int i = 0; i < EVENTS; i++) {
         int fd = accept4(door, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-        if (fd < 0) return; /* nobody is waiting, or no descriptor is left: those who wait stay */
+        if (fd < 0) return; /* nobody is waiting, or there is no descriptor: clients keep waiting */
         client *c = l->connections < l->max_connections ? calloc(1, sizeof *c) : NULL;
         if (!c) {
             turn_away(fd);
@@ -156,7 +156,8 @@ static void greet(loop *l, int door) {
     }
 }
 
-/* Those that began a request and do not finish it, or do not read their answer, or sleep. */
+/* Drops clients that do not finish a request, do not read their answer or have been idle too long.
+ */
 static void drop_slow(loop *l) {
     for (client *c = l->clients, *next; c; c = next) {
         next = c->next;
@@ -178,7 +179,7 @@ static bool write_all(const char *text, size_t len) {
     return true;
 }
 
-/* A line that is longer than any key gets its answer, which says so, from its beginning. */
+/* A line that is longer than any key is answered from its beginning, with an error. */
 static void answer_squid(loop *l) {
     char *end, *at = l->line;
     char reply[SERVE_REPLY_MAX];
@@ -240,8 +241,8 @@ static int signal_fd(void) {
     return fd;
 }
 
-/* As many descriptors as connections may need, as far as the system allows; how many connections
- * that makes.  Without a descriptor nobody could even be turned away. */
+/* Raises the limit of descriptors to what connections may need, as far as the system allows, and
+ * returns how many connections that permits.  Without a descriptor nobody could even be refused. */
 static unsigned raise_descriptors(const serve_options *o) {
     struct rlimit limit;
     rlim_t protocols = o->https + (o->socketmaps != 0);
@@ -264,7 +265,7 @@ static void happen(loop *l, source *s) {
     switch (s->kind) {
     case SIGNALS: handle_signals(l, s->fd); break;
     case SQUID: read_squid(l); break;
-    case HTTP: break; /* runs in every round: it has limits of time, too */
+    case HTTP: break; /* runs in every round, because of its time limits */
     case DOOR: greet(l, s->fd); break;
     case CLIENT:
         if (!serve_client(l, (client *)s)) hang_up(l, (client *)s);
@@ -272,7 +273,7 @@ static void happen(loop *l, source *s) {
     }
 }
 
-/* How long to wait: not beyond the next second, nor what HTTP wants. */
+/* How long to wait: at most a second, and no longer than HTTP wants. */
 static int patience(const loop *l, source *https, bool file) {
     int ms = file && !l->input_ended ? 0 : 1000;
     for (size_t i = 0; i < l->o->https; i++) {
@@ -325,7 +326,7 @@ int serve_loop(serve_lists *lists, const serve_options *o) {
     l->max_connections = raise_descriptors(o);
     source signals = {.kind = SIGNALS, .fd = signal_fd()};
     source squid = {.kind = SQUID, .fd = STDIN_FILENO}, doors[8], https[8];
-    bool file = false; /* a regular file is always ready, which epoll does not want to say */
+    bool file = false; /* epoll refuses regular files, which are always ready */
     if (!watch(l, &signals, EPOLLIN, EPOLL_CTL_ADD)) cli_die_sys("serve", errno);
     if (o->squid && !watch(l, &squid, EPOLLIN, EPOLL_CTL_ADD)) file = true;
     if (!o->squid) l->input_ended = true;

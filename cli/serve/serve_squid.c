@@ -2,9 +2,8 @@
  *
  * serve_squid.c - Squid's helpers: external_acl_type and url_rewrite_program
  *
- * A line is `key ...`, or with concurrency= `channel-ID key ...`, and what a token holds besides
- * letters is %-encoded.  The answer is OK or ERR, after the channel; BH says that the helper could
- * not understand.
+ * A line is `key ...`, or with concurrency= `channel-ID key ...`, in %-encoded tokens.  The answer
+ * is OK or ERR, after the channel; BH means that the helper did not understand.
  */
 #include <stdio.h>
 #include <string.h>

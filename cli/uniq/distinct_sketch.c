@@ -2,8 +2,8 @@
  *
  * distinct_sketch.c - how many different keys went by, to 1% in 16 KiB: a HyperLogLog
  *
- * Of the hashes that begin with the same 14 bits, the longest run of zeros after them tells how
- * many different ones there were, roughly; the harmonic mean over all beginnings tells it well.
+ * Among hashes that begin with the same 14 bits, the longest run of zeros after them tells roughly
+ * how many distinct ones there were; the harmonic mean over all beginnings tells it well.
  * The estimator is Ertl's ("New cardinality estimation algorithms for HyperLogLog sketches", 2017),
  * which needs no correction for few or for many keys.
  */

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * loss.c - how many new lines were mistaken for repeated ones, while they go by
- */
+/* SPDX-License-Identifier: MIT */
 #include "uniq/loss.h"
 
 #include <math.h>
@@ -12,8 +9,8 @@ static double odds_of(double rate) {
     return rate < 1 ? rate / (1 - rate) : INFINITY;
 }
 
-/* Keys that may be added before the rate is measured again: few enough that it changes little in
- * between, in a filter that fills up as well as in one that is nearly saturated. */
+/* Keys that may be added before the rate is measured again: few enough to change it little, both in
+ * a filter that fills up and in one that is nearly saturated. */
 static uint64_t keys_until_next(const umbel_measurement *now) {
     enum { PARTS = 64, OF_THE_REST = 128 };
     uint64_t part = now->bits / PARTS, rest = (now->bits - now->bits_set) / OF_THE_REST;
@@ -32,8 +29,8 @@ void cli_loss_begin(cli_loss *l, const umbel_filter *f, bool fresh, bool watchin
     l->seen_before = cli_sketch_count(&l->sketch);
 }
 
-/* The rates that new lines met tell it well as long as few are lost, the different keys in the end
- * when many are. */
+/* While few lines are lost, the rates that new lines met tell it well; when many are, the number of
+ * distinct keys does. */
 double cli_loss_estimate(const cli_loss *l) {
     double all = l->sketching ? cli_sketch_count(&l->sketch) : 0, distinct = all - l->seen_before;
     double lost = distinct - (double)l->new_keys;
@@ -79,7 +76,7 @@ void cli_loss_finish(cli_loss *l) {
         cli_loss_measure(l);
         return;
     }
-    l->wrong += (double)l->since * l->odds; /* they changed next to nothing */
+    l->wrong += (double)l->since * l->odds; /* they hardly changed it */
     l->since = 0;
 }
 

@@ -16,7 +16,7 @@ typedef struct cli_loss {
     umbel_measurement now; /* ... and what the bits said then */
     bool watching;         /* the rate is measured now and then */
     bool sketching;        /* the sketch saw all keys, and none is forgotten */
-    bool saturated;        /* every bit was set at some time: the rate tells no losses since then */
+    bool saturated;        /* every bit was once set: since then the rate does not show losses */
     cli_sketch sketch;
     double seen_before;   /* by earlier runs */
     uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
@@ -28,13 +28,13 @@ typedef struct cli_loss {
 /* `fresh`: the filter was made now.  Without `watching` nothing is measured or counted. */
 void cli_loss_begin(cli_loss *l, const umbel_filter *f, bool fresh, bool watching);
 
-/* Keys were added: true in the hits are new.  True if it is time to measure. */
+/* Keys were added; hits marks the new ones.  True if it is time to measure. */
 bool cli_loss_count(cli_loss *l, const uint8_t *hits, const uint64_t *hashes, size_t n);
 
 /* Measures the rate, and adds what was lost since the last time. */
 void cli_loss_measure(cli_loss *l);
 
-/* The same at the end, where few keys that came since are not worth reading all bits. */
+/* At the end: measures unless so few keys came since that reading all bits is not worth it. */
 void cli_loss_finish(cli_loss *l);
 
 /* New lines mistaken for repeated ones, or infinity where that cannot be known. */

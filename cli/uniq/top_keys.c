@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * top_keys.c - the most frequent keys of a stream, in fixed memory: Space-Saving
- */
+/* SPDX-License-Identifier: MIT */
 #include "uniq/top_keys.h"
 
 #include <stdlib.h>
@@ -48,7 +45,7 @@ static void unlink_key(cli_top_keys *t, uint32_t key) {
     *link = t->keys[key].next;
 }
 
-/* A new counter, which has the smallest count of all and so rises to the top, or the smallest. */
+/* A new counter, whose count is the smallest and so rises to the top, or the smallest there is. */
 static uint32_t counter_for_new(cli_top_keys *t) {
     if (t->used == t->room) {
         unlink_key(t, t->heap[0]);

@@ -2,10 +2,10 @@
  *
  * top_keys.h - the most frequent keys of a stream, in fixed memory: Space-Saving
  *
- * A fixed number of counters.  A key without one takes over the smallest, with its count: which is
- * then the most by which the new key's count may be too high (Metwally, Agrawal, El Abbadi,
- * "Efficient computation of frequent and top-k elements in data streams", 2005).  No count is ever
- * too low, and none too high by more than keys / counters.  Keys are told apart by 64-bit hashes.
+ * There is a fixed number of counters.  A key without one takes over the smallest with its count,
+ * which bounds the error of the new count (Metwally, Agrawal, El Abbadi, "Efficient computation of
+ * frequent and top-k elements in data streams", 2005).  No count is ever too low, and none too high
+ * by more than keys / counters.  Keys are distinguished by 64-bit hashes.
  */
 #ifndef CLI_TOP_KEYS_H
 #define CLI_TOP_KEYS_H

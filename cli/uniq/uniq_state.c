@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * uniq_state.c - the memory of umbel uniq: a filter, perhaps with a clock
- */
+/* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
 #include "uniq/uniq_state.h"
 
@@ -20,7 +17,7 @@
 static const uint64_t default_keys = 10000000, first_layer = 1000000, small_layer = 100000;
 static const double default_fpr = 0.001;
 static const double costly_fpr = 0.0001; /* below, layers take several times the memory ... */
-static const double growing_fpr = 1e-8;  /* ... and from here on more than anyone has */
+static const double growing_fpr = 1e-8;  /* ... and below this, more than anyone has */
 
 static uint64_t now(void) {
     struct timespec t;
@@ -28,8 +25,8 @@ static uint64_t now(void) {
     return (uint64_t)t.tv_sec;
 }
 
-/* Says what a filter of fixed memory was planned for, where nobody did, and refuses what cannot be
- * meant. */
+/* Says what a filter of fixed memory is planned for unless the user did, and refuses plans that
+ * cannot be meant. */
 static void say_plan(const umbel_filter *f, const cli_settings *s) {
     umbel_info info;
     char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
@@ -54,8 +51,8 @@ static umbel_filter *make(const cli_settings *s) {
     bool window = cli_given(s, OPT_WINDOW);
     umbel_params params = {
         .kind = s->kind, .capacity = s->keys, .fpr = s->fpr, .bytes = s->bytes, .seed = s->seed};
-    /* A stream has as many keys as it has: only those who fix the memory or want an error get a
-     * filter that does not grow. */
+    /* Nobody knows how many keys a stream has: the filter grows unless the memory is fixed or an
+     * error is wanted. */
     bool grows = !cli_given(s, OPT_KIND) && !window && !s->bytes && !s->strict &&
                  !(s->fpr > 0 && s->fpr < growing_fpr);
     if (grows) {
@@ -96,7 +93,7 @@ static umbel_filter *make(const cli_settings *s) {
     return f;
 }
 
-/* A state continues with its own window, never with another. */
+/* A state keeps its own window. */
 static void refuse_other_window(const char *path, const cli_window *w,
                                 const cli_window_clock *own) {
     if (!own->step) {

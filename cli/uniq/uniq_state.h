@@ -19,8 +19,8 @@ typedef struct cli_uniq_state {
  * if the state does not forget as --window says. */
 cli_uniq_state cli_uniq_state_open(const cli_settings *s);
 
-/* Reads the clock: the number of steps completed since it was last read (0 without a clock), to be
- * forgotten by cli_uniq_state_advance. */
+/* How many steps have been completed since the clock was last read (0 without a clock), to be
+ * passed to cli_uniq_state_advance, which forgets them. */
 uint64_t cli_uniq_state_steps_due(cli_uniq_state *u);
 void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps);
 

@@ -1,7 +1,4 @@
-/* SPDX-License-Identifier: MIT
- *
- * window_clock.c - when a window that forgets by the clock moves on
- */
+/* SPDX-License-Identifier: MIT */
 #include "uniq/window_clock.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * window_clock.h - when a window that forgets by the clock moves on
+ * window_clock.h - when a window that forgets by the clock advances
  *
  * Nothing here reads the system's clock: the caller passes the time.
  */
@@ -19,9 +19,9 @@ typedef struct cli_window_clock {
     uint64_t advanced;    /* when the newest generation began, in seconds since 1970 */
 } cli_window_clock;
 
-/* The number of steps completed since `advanced`, which moves on with them; at most generations
- * + 1, because everything is forgotten then.  If the clock went back, nothing is forgotten: by
- * at most one step, wait for it to catch up; by more, restart the step at `now`. */
+/* Advances over the steps completed since `advanced` and returns their number, at most generations
+ * + 1, which forgets everything.  If the clock was set back, nothing is forgotten: by at most one
+ * step, wait for it to catch up; by more, restart the step at `now`. */
 uint64_t cli_window_clock_advance(cli_window_clock *c, uint64_t now);
 
 /* 7d/1d; `out` has UMBEL_QUANTITY bytes. */

@@ -12,7 +12,6 @@
 
 #include "core/bytes.h"
 #include "core/diag.h"
-#include "counters.h"
 #include "storage/dump.h"
 #include "storage/dump_header.h"
 #include "storage/types.h"
@@ -137,12 +136,7 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
         diag.what = head.len != len ? "bytes after the head" : known ? "no memory" : "unknown head";
         if (head.len == len && known) (void)bf_head_load(&head, next_string, &layers, 0, &v, &diag);
     }
-    char why[200];
-    if (!v) {
-        bf_count(BF_DUMPS_REFUSED, 1);
-        RedisModule_LogIOError(io, "warning", "umbel filter: %s",
-                               umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
-    }
+    if (!v) bf_refuse_dump(io, "umbel", &diag);
     let_go(&layers);
     if (bytes) RedisModule_Free(bytes);
     return v;

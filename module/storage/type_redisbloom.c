@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "core/diag.h"
-#include "counters.h"
 #include "storage/dump.h"
 #include "storage/types.h"
 #include "value/server_memory.h"
@@ -134,12 +133,7 @@ void *bf_redisbloom_load(RedisModuleIO *io, int encver) {
     } else if (load_fields(io, encver, &h, &l)) {
         v = assemble(&h, &l, &diag);
     }
-    char why[200];
-    if (!v) {
-        bf_count(BF_DUMPS_REFUSED, 1);
-        RedisModule_LogIOError(io, "warning", "RedisBloom filter: %s",
-                               umbel_explain(UMBEL_ECORRUPT, &diag, why, sizeof why));
-    }
+    if (!v) bf_refuse_dump(io, "RedisBloom", &diag);
     free_links(&l);
     return v;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "storage/types.h"
 
+#include "counters.h"
 #include "storage/dump.h"
 #include "value/value_memory.h"
 
@@ -12,6 +13,13 @@ void (*bf_before_copy)(void);
 
 RedisModuleType *bf_type_of(const bf_value *v) {
     return v->layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
+}
+
+void bf_refuse_dump(RedisModuleIO *io, const char *whose, const umbel_diag *diag) {
+    char why[200];
+    bf_count(BF_DUMPS_REFUSED, 1);
+    RedisModule_LogIOError(io, "warning", "%s filter: %s", whose,
+                           umbel_explain(UMBEL_ECORRUPT, diag, why, sizeof why));
 }
 
 /* ---- Callbacks of both types ---- */

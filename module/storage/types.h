@@ -30,4 +30,7 @@ void *bf_redisbloom_load(RedisModuleIO *io, int encver);
 void bf_blocked_save(RedisModuleIO *io, void *value);
 void *bf_blocked_load(RedisModuleIO *io, int encver);
 
+/* Counts and logs a value that cannot be loaded. */
+void bf_refuse_dump(RedisModuleIO *io, const char *whose, const umbel_diag *diag);
+
 #endif

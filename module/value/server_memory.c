@@ -87,8 +87,8 @@ static bool memory_left(uint64_t used, uint64_t *bytes) {
     return true;
 }
 
-/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.  Memory
- * that was allocated and is not yet in use counts as taken.  True where nothing is known. */
+/* Kernels overcommit: a large allocation succeeds, and its first use gets the server killed.
+ * Memory that is allocated but not yet in use counts as taken.  True where nothing is known. */
 static bool is_available(size_t bytes) {
     uint64_t left = 0, ours = bf_memory_bytes(), pages = 0, used = UINT64_MAX;
     if (read_number("/proc/self/statm", "%*u %llu", &pages)) {

@@ -108,8 +108,8 @@ bool bf_value_is_hashes(const bf_value *v);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
 
-/* BF.LOADCHUNK with an iterator above 1, the one that came with the chunk.  UMBEL_EINVAL: diag->what
- * is RedisBloom's text after "ERR ". */
+/* BF.LOADCHUNK with the iterator that came with the chunk, above 1.  UMBEL_EINVAL: diag->what is
+ * RedisBloom's text after "ERR ". */
 umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *bytes, size_t len,
                               umbel_diag *diag);
 

@@ -53,7 +53,7 @@ load helper
         set -- $operation
         run --separate-stderr umbel "$1" -q -f -o out.umb "$2" "$3"
         [ "$status" -eq 3 ]
-        [ "$stderr" = "umbel: out.umb: warning: exceptions dropped: $count; good keys of --never may be found: build it with them again" ]
+        [ "$stderr" = "umbel: out.umb: warning: exceptions dropped: $count; keys of --never may be found again: rebuild it with them" ]
     done
     umbel intersect -q -f -o out.umb b.umb c.umb # keeps those of the first
     umbel build -q --kind classic -m 64KiB -n 50000 --never <(seq 60000 200000) -o wide.umb <(seq 30000)

@@ -101,7 +101,7 @@ typed() {
     done
     typed "$(printf 'x%.0s' {1..4200})"$'\n' "$UMBEL" check --ask leaked.umb
     [ "${lines[1]} ${lines[2]}" = "echo=True,False,True status=2" ]
-    [[ ${lines[4]} == *"longer than a terminal can pass on"* ]]
+    [[ ${lines[4]} == *"longer than a terminal can read"* ]]
     # Keys that would suspend or abort do neither: they would leave the terminal without echo.
     typed $'\x1a\x1cletmein\n' "$UMBEL" check --ask leaked.umb
     [ "${lines[1]} ${lines[2]}" = "echo=True,False,True status=1" ]

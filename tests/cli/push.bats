@@ -35,9 +35,9 @@ here() {
     here
     go() { umbel push f.umb --key k --redis "$@"; }
     refused "is not a redis:// or rediss:// URL" go http://localhost
-    refused "host and port cannot be told" go redis://localhost:port
-    refused "host and port cannot be told" go redis://:pass/word@localhost
-    refused "nothing after ? or # is understood" go 'redis://localhost?db=1'
+    refused "host and port are ambiguous" go redis://localhost:port
+    refused "host and port are ambiguous" go redis://:pass/word@localhost
+    refused "? and # are not supported" go 'redis://localhost?db=1'
     refused "a database's number" go redis://localhost/one
     refused "there is no such database" go redis://localhost/4294967296
     refused "a % is not followed by two hexadecimal digits" go redis://:100%@localhost
@@ -49,7 +49,7 @@ here() {
     refused "has a password, too" go redis://:secret@localhost --auth-file two
     refused "has a user, too" go redis://ada@localhost --auth-file two
     refused "--cert-key: is the key of a certificate (--cert F)" go rediss://localhost --cert-key two
-    refused "--sni: is for TLS (--redis rediss://HOST:PORT)" go redis://localhost --sni x
+    refused "--sni: applies to TLS only (--redis rediss://HOST:PORT)" go redis://localhost --sni x
     refused "a URL follows --redis" umbel push redis://:secret@localhost --redis localhost --key k
     refused "unknown option --redi (did you mean '--redis'?)" umbel push f.umb --redi=redis://:secret@h --key k
     [[ $output != *secret* ]]

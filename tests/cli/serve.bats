@@ -169,7 +169,7 @@ print(c.recv(99).decode()); os.kill(pid, 15); print(os.waitpid(pid, 0)[1])"
     prepare
     run "$UMBEL" serve bad.umb
     [ "$status" -eq 2 ]
-    [[ "$output" == *"nobody could ask"* ]]
+    [[ "$output" == *"there is nothing to listen on"* ]]
     run "$UMBEL" serve --http 0.0.0.0:0 bad.umb
     [ "$status" -eq 2 ]
     [[ "$output" == *"--anywhere"* ]]

@@ -386,7 +386,7 @@ P
     seq 9 | umbel build -q -n 9 -o plain.umb
     printf 'b,x,a\n2,x,1\n3,x,1\n2,x,3\n1,x,2\n' > other.csv
     [ "$(umbel check --annotate a.umb --also b.umb other.csv)" = "$(printf 'a.umb,b.umb\t2,x,1\na.umb\t3,x,1\nb.umb\t2,x,3')" ]
-    refused "b.umb: its recipe reads other records than that of the first filter: csv column=b" \
+    refused "b.umb: its recipe splits the input differently from that of the first filter: csv column=b" \
         umbel check plain.umb --also b.umb ab.csv
     [ "$(umbel check --annotate a.umb --also b.umb -e 2)" = "$(printf 'b.umb\t2')" ]
 }

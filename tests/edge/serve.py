@@ -154,7 +154,7 @@ def activation(b):
     b.until((b.folder / "other.sock").exists, "systemd-socket-activate")
     with contextlib.suppress(OSError):
         until_closed(connect(b.folder / "other.sock"))
-    assert "a socket that was passed has another name" in other.communicate(timeout=10)[1]
+    assert "a socket was passed under an unknown name" in other.communicate(timeout=10)[1]
 
 
 def first_in(process):

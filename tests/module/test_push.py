@@ -669,7 +669,7 @@ def test_tls_with_password_and_database(tls, authority, tmp_path):
 def test_certificates_that_are_refused(tls, authority, tmp_path):
     path, cacert = build(tmp_path), ["--cacert", authority.file]
     other = Authority(authority.directory, "other")
-    words = "its certificate is not from an authority that is known here (--cacert F"
+    words = "its certificate is not signed by a trusted authority (--cacert F"
     refused(push_secure(tls, "localhost", path, "--key", "f"), words)
     refused(push_secure(tls, "localhost", path, "--key", "f", "--cacert", other.file), words)
     for names, days, words in [
@@ -719,8 +719,8 @@ def test_tls_where_there_is_none(tls, new_server, authority, tmp_path):
     done = push_to(f"rediss://localhost:{port}", path, "--key", "f", "--cacert", authority.file)
     refused(done, "redis://")
     assert tls("DBSIZE") == plain("DBSIZE") == 0
-    refused(push(plain, path, "--key", "f", "--cacert", authority.file), "--cacert: is for TLS")
-    refused(push_secure(tls, "localhost", path, "--key", "f", "--cacert", path), "holds no certificate")
+    refused(push(plain, path, "--key", "f", "--cacert", authority.file), "--cacert: applies to TLS only")
+    refused(push_secure(tls, "localhost", path, "--key", "f", "--cacert", path), "contains no certificate")
     refused(push_secure(tls, "localhost", path, "--key", "f", "--cacert", "none"), "none: No such file")
 
 
