@@ -13,9 +13,9 @@
 
 bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout = BF_BLOCKED};
 
-/* Integer settings that RedisBloom also has, with its names and limits; the older name is only a
- * loadmodule argument.  Those of cuckoo filters, which this module does not have, may still be in a
- * redis.conf: they are accepted and have no effect. */
+/* RedisBloom's integer settings, with its names and limits; the older name is only a loadmodule
+ * argument.  Those of cuckoo filters may still be in a redis.conf: they are accepted and have no
+ * effect. */
 typedef struct number {
     const char *name, *older;
     long long *value, min, max;
@@ -190,10 +190,9 @@ static int register_redisblooms(RedisModuleCtx *ctx) {
     return failed;
 }
 
-/* Half of the memory of the machine, the container or maxmemory, so that no client of a server that
- * nobody has configured can take all of it with one command.  Limits apply to new and growing
- * filters, never to data that already exists, so moving to another machine or maxmemory loses
- * nothing. */
+/* Half of the memory of the machine, the container or maxmemory, so that with default settings no
+ * client can use up all of it with one command.  Limits apply to new and growing filters, never to
+ * existing data, so moving to another machine or maxmemory loses nothing. */
 static long long default_limit(RedisModuleCtx *ctx) {
     uint64_t bytes = bf_memory_of_machine(), max = 0;
     int failed = 0;

@@ -31,8 +31,8 @@ int bf_config_register(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
  * the append-only file, or a node that moves its slots here. */
 bool bf_config_replayed(RedisModuleCtx *ctx);
 
-/* The memory that one filter may take under the command that ctx is about; 0: no limit.  What is
- * replayed was accepted once already and is accepted here. */
+/* The memory that one filter may take under the command that ctx is about; 0: no limit, as for
+ * replayed commands, which were accepted elsewhere. */
 uint64_t bf_config_limit(RedisModuleCtx *ctx);
 
 /* The rate that a filter gets when this one, in (0, 1), is requested. */

@@ -15,7 +15,7 @@ typedef enum bf_event {
     BF_MERGES,           /* done */
     BF_MERGES_RUNNING,   /* in the background, now */
     BF_WINDOWS_ADVANCED, /* generations that were forgotten by the clock */
-    BF_DUMPS_REFUSED,    /* loaded by clients or from RDB files, and not valid */
+    BF_DUMPS_REFUSED,    /* invalid ones, from clients or RDB files */
     BF_MERGE_PAUSE,      /* the longest, in milliseconds, that replicating a merge took */
     BF_EVENTS
 } bf_event;

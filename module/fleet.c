@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * fleet.c - running next to RedisBloom servers: what they could not follow
+ * fleet.c - replicating to RedisBloom servers: what they could not follow
  *
  * In the middle of a rolling upgrade a primary with umbel.so may have a replica with RedisBloom.
  * That replica follows everything about classic filters except COPY, which is the server's own
@@ -38,8 +38,8 @@ static void warn(RedisModuleCtx *ctx, RedisModuleEvent event, uint64_t sub, void
                     "layout, which RedisBloom does not know (bf.layout classic keeps to its own)");
 }
 
-/* A server calls those who subscribed for every event of the kind, each BF.ADD included, and few
- * have classic filters copied: only the first copy, before it is told to anyone, subscribes. */
+/* Subscribers are called for every event of the kind, each BF.ADD included, and few users copy
+ * classic filters: so only the first copy subscribes, before anyone is notified of it. */
 static RedisModuleCtx *subscriber;
 
 static void before_copy(void) {

@@ -110,7 +110,7 @@ const cli_command cli_command_count = {
         "from a HyperLogLog of 16 KiB with a standard error of 0.82%: two in three results are "
         "closer than that, 95 in 100 closer than twice that. Memory is below 3 MiB, whatever "
         "the input.\n\n"
-        "A line of which no key can be made is skipped, with a warning and exit status 3.",
+        "A line without a key is skipped, with a warning and exit status 3.",
     .exits = "0 done, 2 error, 3 done, but some lines had no key",
     .options = options,
     .run = run,

@@ -124,9 +124,9 @@ const cli_command cli_command_diff = {
         "two have in common are kept in memory and both files are read twice. Lines are printed "
         "whole, in the order of A, as often as they occur in it.\n\n"
         "B becomes a filter in memory: its lines are counted first, unless -n says how many there "
-        "are or it is a pipe. Keys are made of the lines of both files in the same way (-k, "
-        "--csv, --lower ...). Either may be - for standard input. A line of A of which no key can "
-        "be made is printed, one of B is skipped; a warning says so, and the exit status is 3.",
+        "are or it is a pipe. Keys are made from the lines of both files in the same way (-k, "
+        "--csv, --lower ...). Either may be - for standard input. A line without a key is printed "
+        "if it is in A, skipped if it is in B; a warning says so, and the exit status is 3.",
     .exits = "0 some line was printed, 1 none, 2 error, 3 some lines had no key, or B has more "
              "lines than -n says",
     .options = options,

@@ -34,7 +34,7 @@ static int run(const cli_settings *s) {
     umbel_describe(f, &info);
     if (info.bytes == before) {
         cli_warn(s->args[0],
-                 "cannot be made smaller: a part of it would exceed the rate, or is not possible");
+                 "cannot be made smaller: the next size would exceed the rate, or there is none");
     }
     cli_filter_save(f, info.format, s->output);
     if (!s->quiet) cli_summary(f, s, NULL);
@@ -53,10 +53,10 @@ const cli_command cli_command_fold = {
         "Divides the size of the filter by the largest whole number that divides it evenly and "
         "leaves its live false-positive rate at or below RATE. No key is lost, but exceptions "
         "(build --never) are, with a warning. With -f, OUT may be FILTER itself.\n\n"
-        "By which numbers is decided when it is built: among others 2, 4, 8, 16, 32 and 64 if it "
-        "has at least 256 KiB (blocked) or 512 KiB (line). Mostly the result has at most 1.6 times "
-        "the size that its keys need, but a size whose only divisors are large does not fold far. "
-        "Where the lines are still there, umbel build makes a filter of the right size instead.",
+        "The divisors are fixed when the filter is built: 2, 4, 8, 16, 32 and 64 are among them if "
+        "it has at least 256 KiB (blocked) or 512 KiB (line). The result usually has at most 1.6 "
+        "times the size that its keys need, but a size with only large divisors does not fold far. "
+        "If the lines are still available, umbel build makes a filter of the right size instead.",
     .exits = "0 done, 2 error, 3 done, but exceptions were dropped",
     .options = options,
     .run = run,

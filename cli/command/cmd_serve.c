@@ -62,7 +62,7 @@ const cli_command cli_command_serve = {
     .summary = "answer other programs' questions: HTTP, Postfix, Squid",
     .synopsis = "[OPTION]... [NAME=]FILTER...",
     .examples =
-        "# Over HTTP; nginx' auth_request asks /contains/bad?key=HOST&found=403\n"
+        "# Over HTTP; nginx's auth_request asks /contains/bad?key=HOST&found=403\n"
         "umbel serve --http unix:/run/umbel/http.sock bad.umb\n"
         "curl --unix-socket /run/umbel/http.sock 'http://umbel/contains/bad?key=example.com'\n"
         "# For Postfix: check_sender_access socketmap:unix:/run/umbel/map.sock:spammers\n"
@@ -70,11 +70,11 @@ const cli_command cli_command_serve = {
         "# A helper of Squid: external_acl_type bad concurrency=100 %DST\n"
         "umbel serve --squid bad.umb\n",
     .text =
-        "A list is called as its file without .umb, unless NAME= gives another name. A question "
-        "becomes a key by the recipe that is stored in the filter: names of domains are asked "
-        "with each of their parents, and URLs by their host.\n\n"
+        "A list is named after its file, without .umb, unless NAME= gives another name. The recipe "
+        "stored in the filter turns a question into a key: domain names are looked up with each of "
+        "their parents, URLs by their host.\n\n"
         "HTTP: GET /contains/NAME?key=KEY replies true or false; with &found=STATUS a listed key "
-        "gets that status, which is all that nginx' auth_request needs. POST /contains/NAME takes "
+        "gets that status, which is all that nginx's auth_request needs. POST /contains/NAME takes "
         "a key per line and replies 1 or 0 per line, up to 64 MiB. /metrics has counters for "
         "Prometheus, /health says ok.\n\n"
         "Socketmap: a listed key maps to the --answer, others are NOTFOUND. Squid: OK or ERR, "
@@ -86,7 +86,7 @@ const cli_command cli_command_serve = {
         "(HTTP: 10 seconds for the head, 60 for the body, 30 without a request). There is one "
         "thread; start several servers to use several cores.\n\n"
         "Addresses are on loopback or Unix sockets unless --anywhere is given. Sockets that "
-        "systemd passes under the names http and socketmap (FileDescriptorName=) are used, too.",
+        "systemd passes under the names http and socketmap (FileDescriptorName=) are also used.",
     .exits = "0 ended by a signal or the end of Squid's input, 2 error",
     .options = options,
     .run = run,

@@ -204,7 +204,7 @@ FLAG(SQUID, "", "squid", squid, "answer Squid on standard input and output: exte
 OPTION(REWRITE, "", "rewrite", "URL", NULL, TEXT, rewrite,
        "with --squid, for url_rewrite_program: redirect requests for listed URLs to URL")
 OPTION(SOCKETMAP, "", "socketmap", "ADDRESS", NULL, LIST, socketmap,
-       "answer Postfix' socketmap at unix:PATH, PORT or HOST:PORT; may be repeated")
+       "answer Postfix's socketmap at unix:PATH, PORT or HOST:PORT; may be repeated")
 OPTION(ANSWER, "", "answer", "TEXT", NULL, TEXT, answer,
        "what a listed key maps to in a socketmap (REJECT)")
 OPTION(HTTP, "", "http", "ADDRESS", NULL, LIST, http,

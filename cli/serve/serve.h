@@ -4,7 +4,7 @@
  *
  *   serve_lists.c      filters by name, asked and replaced; what was asked, for /metrics
  *   serve_squid.c      Squid's helpers: a line in, a line out
- *   serve_socketmap.c  Postfix' socketmap: netstrings
+ *   serve_socketmap.c  Postfix's socketmap: netstrings
  *   serve_http.c       HTTP, by libmicrohttpd
  *   serve_address.c    where to listen: addresses, and sockets that systemd passes
  *   serve_loop.c       one thread that waits for all of them

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * serve_socketmap.c - Postfix' socketmap: `name key` in a netstring, `OK data` or `NOTFOUND ` back
+ * serve_socketmap.c - Postfix's socketmap: `name key` in a netstring, `OK data` or `NOTFOUND ` back
  */
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,6 @@
 
 /* ---- Adding items, replying, replicating ---- */
 
-/* The outcome for the items. */
 typedef struct outcome {
     size_t asked, done;
     bool some_new; /* at least one item is */
@@ -47,8 +46,8 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
     if (changed) bf_key_changed(key, "bf.add");
 }
 
-/* Adds the one item and replies whether it is new.  `created`: what the filter was just created
- * with, or NULL if it already existed. */
+/* Adds one item and replies whether it is new.  `created`: what the filter was just created with,
+ * or NULL if it already existed. */
 static void add_item(bf_key *key, RedisModuleString *name, const bf_params *created) {
     umbel_key item = bf_item_key(name);
     uint8_t was_new = 0;

@@ -63,7 +63,7 @@ static void error(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_double(ctx, v->error);
 }
 
-/* Null if there is no such ratio: the filter does not grow, or its layers share the rate. */
+/* Null if there is no ratio: the filter does not grow, or its layers share the rate. */
 static void tightening(RedisModuleCtx *ctx, const bf_value *v) {
     bf_params params = bf_value_params(v);
     double ratio = params.layout == BF_REDISBLOOM ? 0.5 : params.tightening;
@@ -99,7 +99,7 @@ static void window(RedisModuleCtx *ctx, const bf_value *v) {
     }
 }
 
-/* Of a filter that was built with keys that it must never find (umbel_never), and pushed. */
+/* For a filter that was built with keys that it must never find (umbel_never), and pushed. */
 static void exceptions(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_count(ctx, bf_value_exceptions(v));
 }
@@ -192,7 +192,7 @@ static double fill(const umbel_measurement *m) {
     return m->bits ? (double)m->bits_set / (double)m->bits : 0;
 }
 
-/* A value that shows no layers is measured once: `all` is also its only layer. */
+/* A value without layers is measured once: `all` is also its only layer. */
 static void reply_layer(RedisModuleCtx *ctx, const bf_value *v, uint32_t i,
                         const umbel_measurement *all) {
     bf_layer layer;

@@ -46,15 +46,15 @@ void bf_merge_make(bf_merge *m) {
     }
 }
 
-/* One source either goes in or does not: no copy is needed if both together are within the
- * limit. */
+/* A single source is merged completely or not at all: no copy is needed if both together are within
+ * the limit. */
 static bool in_place(const bf_merge *m) {
     if (!m->values[0] || m->count != 2) return false;
     return m->limit == 0 ||
            bf_value_memory(m->values[0]) + bf_value_memory(m->values[1]) <= m->limit;
 }
 
-/* Most of the time goes into fresh memory, of which a merge in place takes none. */
+/* Most of the time is spent on fresh memory, which a merge in place does not need. */
 bool bf_merge_takes_long(const bf_merge *m) {
     const uint64_t large = (uint64_t)32 << 20, large_in_place = 4 * large;
     uint64_t bytes = 0;
@@ -69,9 +69,8 @@ static void merge_in_place(bf_merge *m) {
     m->error = bf_value_merge(m->values[0], m->values[1], &m->diag);
 }
 
-/* A large classic filter is replicated as a whole, for the most part after the command, where the
- * slow log does not count it; others wait meanwhile.  The server calls this when they need not any
- * more. */
+/* A large classic filter is replicated as a whole, mostly after the command, where the slow log
+ * does not count it, while clients wait.  The server calls this when it serves them again. */
 static void account_for_pause(RedisModuleCtx *ctx, void *data) {
     enum { LONG = 100 };
     long long *began = data, pause = RedisModule_Milliseconds() - *began;
@@ -130,7 +129,7 @@ const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
 static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
     bf_key key;
     bf_key_open(&key, ctx, m->names[0], BF_WRITE);
-    bf_key_close(&key); /* no other merge uses it now */
+    bf_key_close(&key); /* opening settled any other merge of it */
     const char *wrong = bf_merge_open(ctx, m);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
     (in_place(m) ? merge_in_place : bf_merge_make)(m);

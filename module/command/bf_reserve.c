@@ -9,8 +9,7 @@
 #include "command/merging.h"
 #include "command/reply.h"
 
-/* RedisBloom accepts up to seven arguments and ignores unknown ones among them, and so do we; no
- * client can rely on it beyond that. */
+/* RedisBloom accepts up to seven arguments and ignores unknown ones among them, and so do we. */
 enum { REDISBLOOM_ARGC = 7 };
 
 static const char *parse_error(bf_options *options, const RedisModuleString *value) {
@@ -37,7 +36,7 @@ static const char *parse_expansion(bf_options *options, const RedisModuleString 
     return flaw ? "ERR expansion must be in the range [0, 32768]" : NULL;
 }
 
-/* An option of BF.INSERT, or no option at all. */
+/* Not an option, or one of BF.INSERT. */
 static bool is_unknown(bf_word word) {
     return word == BF_WORD_UNKNOWN || word == BF_WORD_ITEMS || word == BF_WORD_NOCREATE ||
            word == BF_WORD_CAPACITY || word == BF_WORD_ERROR;

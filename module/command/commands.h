@@ -14,7 +14,7 @@ bf_command bf_cmd_reserve, bf_cmd_add, bf_cmd_madd, bf_cmd_insert, bf_cmd_exists
 
 /* ---- command_args.c: their arguments as COMMAND DOCS shows them ---- */
 
-/* Lists end with an element whose name is NULL. */
+/* The lists end with an element whose name is NULL. */
 extern RedisModuleCommandArg bf_args_reserve[], bf_args_insert[], bf_args_item[], bf_args_items[],
     bf_args_key[], bf_args_info[], bf_args_scandump[], bf_args_loadchunk[], bf_args_load[],
     bf_args_merge[], bf_args_advance[];

@@ -55,10 +55,10 @@ bool bf_create(bf_key *key, bf_options *options) {
 
 /* ---- Who listens ----
  *
- * A server drops what is replicated while it has neither an append-only file nor a replica nor a
- * backlog, from which a replica that comes back could continue.  To ask it for the latter two takes
- * longer than to make a filter, so the answer is kept until it could have changed: the first
- * replica gets a snapshot, for which the server forks, and everything up to then is in that. */
+ * A server drops what is replicated while it has no append-only file, no replica and no backlog,
+ * from which a returning replica could continue.  Asking it for the latter two takes longer than
+ * making a filter, so the answer is kept until it may have changed: the first replica gets a
+ * snapshot, for which the server forks, and which contains everything up to then. */
 
 static enum { UNKNOWN, SILENT, HEARD } listeners;
 
@@ -100,7 +100,7 @@ static bool heard(RedisModuleCtx *ctx) {
 
 /* ---- The words of a creation ---- */
 
-/* ERROR e CAPACITY n and all other properties but the last, a secret. */
+/* ERROR e CAPACITY n and all other properties except the last, a secret. */
 typedef struct words {
     bf_params of;
     RedisModuleString *list[16];
@@ -146,7 +146,7 @@ static void say_properties(words *w, const bf_key *key, const bf_params *params)
             say_number(w, bf_expansion(params));
         }
     }
-    if (params->layout == BF_REDISBLOOM) return; /* in RedisBloom's words, and no others */
+    if (params->layout == BF_REDISBLOOM) return; /* RedisBloom knows no other words */
     say(w, "LAYOUT");
     say(w, "blocked");
     if (params->tightening > 0) {
@@ -165,8 +165,8 @@ static void say_properties(words *w, const bf_key *key, const bf_params *params)
     if (params->keyed) say(w, "SEED");
 }
 
-/* Filters that clients make one after the other are mostly alike but for their secrets: what was
- * said last is kept. */
+/* Filters that clients create in a row mostly differ only in their secrets: recent words are kept.
+ */
 static const words *words_of(const bf_key *key, const bf_params *params) {
     enum { KEPT = 8 };
     static words kept[KEPT];
@@ -226,8 +226,8 @@ bool bf_replicate_cleared(const bf_key *key) {
     return replicate_contents(key, true, true);
 }
 
-/* RedisBloom looks for options of BF.RESERVE in the key's name as well, and then finds no value or
- * a contradiction; its own clients cannot reserve such a key either. */
+/* RedisBloom also looks for options of BF.RESERVE in the key's name, and then finds no value or a
+ * contradiction; its own clients cannot reserve such a key either. */
 static bool reads_as_option(const RedisModuleString *name) {
     bf_word word = bf_word_of(name);
     return word == BF_WORD_EXPANSION || word == BF_WORD_NONSCALING;

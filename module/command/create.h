@@ -18,17 +18,17 @@
 #include "command/open_key.h"
 #include "command/reserve_options.h"
 
-/* Learns who listens to what is replicated.  Call once, in OnLoad. */
+/* Subscribes to what changes who receives what is replicated.  Call once, in OnLoad. */
 int bf_replication_register(RedisModuleCtx *ctx);
 
 /* Creates a filter and puts it into the key, which must be open for writing and empty.  False after
  * an error reply.  Neither replicates it nor notifies anyone. */
 bool bf_create(bf_key *key, bf_options *options);
 
-/* Replicates what a key now holds, after a command that RedisBloom does not know, if it is classic:
- * in RedisBloom's own words the key is deleted where it `existed`, loaded with BF.LOADCHUNK, and
- * gets its time to live again.  False if the filter is blocked, or nobody is listening: then the
- * command itself is still to be replicated. */
+/* After a command that RedisBloom does not know, replicates what a key with a classic filter now
+ * holds in RedisBloom's own words: the key is deleted if it `existed`, loaded with BF.LOADCHUNK,
+ * and gets its time to live again.  False if the filter is blocked or nobody is listening: then the
+ * command itself must be replicated. */
 bool bf_replicate_contents(const bf_key *key, bool existed);
 
 /* Like bf_replicate_contents, for a filter that was emptied: its bits need not travel. */
@@ -37,7 +37,7 @@ bool bf_replicate_cleared(const bf_key *key);
 /* Replicates the creation of a filter that is still empty, as BF.RESERVE. */
 void bf_replicate_creation(const bf_key *key, const bf_params *params);
 
-/* Replicates it as BF.INSERT, together with the keys that were then added. */
+/* Replicates the creation as BF.INSERT, together with the keys that were then added. */
 void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisModuleString **items,
                             size_t count);
 

@@ -3,7 +3,7 @@
  * merging.c - merging large filters in a background thread
  *
  * Merging gigabytes takes up to seconds, most of which goes into fresh memory for the result.  So
- * the client is blocked, a thread makes the result, and the server continues to serve the others.
+ * the client is blocked, a thread makes the result, and the server continues to serve others.
  *
  * The merge is atomic.  The result is a separate value: until the destination gets it, in a few
  * microseconds and on the thread that serves clients, nobody sees any of it.  At that moment every
@@ -40,12 +40,12 @@
 #include "counters.h"
 #include "value/value_memory.h"
 
-/* In clusters, keys may be on their way to another node.  Pauses come before a primary steps down,
- * and then a server must not write. */
+/* In clusters, keys may be moving to another node.  A primary that is about to step down pauses,
+ * and must not write. */
 #define TRY_AGAIN "TRYAGAIN a key is gone or writing is paused: nothing was done"
 
-/* WAITING for another merge, or RUNNING; and how it ended: the result was PUT into the destination,
- * the merge FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be done
+/* WAITING for another merge, or RUNNING, or how it ended: the result was PUT into the destination,
+ * the merge FAILED and changed nothing, was OVERTAKEN by changes of its keys, or is to be
  * SYNCHRONOUS after all. */
 typedef enum stage { WAITING, RUNNING, PUT, FAILED, OVERTAKEN, SYNCHRONOUS } stage;
 
@@ -137,7 +137,7 @@ static void wait_for_thread(const merging *m) {
 
 /* ---- The end ---- */
 
-/* The merge is over: whoever looks for one to settle must not find it. */
+/* Ends the merge, so that nobody finds it to settle. */
 static void leave(merging *m, stage end) {
     merging **at = &running;
     while (*at != m) at = &(*at)->next;
@@ -209,7 +209,7 @@ static void begin_later(RedisModuleCtx *ctx, void *data) {
     begin(ctx, m);
 }
 
-/* Called by the server in the end, even if the client is gone; ctx may have no client then. */
+/* The server finally calls this even if the client is gone, and then perhaps without one in ctx. */
 static void forget(RedisModuleCtx *ctx, void *privdata) {
     merging *m = privdata;
     if (m->stage == RUNNING) leave(m, FAILED);

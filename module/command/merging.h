@@ -40,16 +40,16 @@ int bf_merge_synchronously(RedisModuleCtx *ctx, RedisModuleString **names, int c
 
 /* ---- In the background: merging.c ---- */
 
-/* Leaves a merge that takes long, or has to wait for another, to a thread; the client is answered
- * when it is done.  False if it is better done synchronously, or the client cannot wait. */
+/* Leaves a merge that takes long, or has to wait for another, to a thread that answers the client
+ * in the end.  False if it is better done synchronously, or the client cannot wait. */
 bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *m);
 
-/* Call at the beginning of a command that writes to the key.  True: it is being merged, and the
- * client waits; the command will run when that is over. */
+/* Call at the beginning of a command that writes to the key.  True: the key is being merged, and
+ * the command will run when that is over. */
 bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleCmdFunc command);
 
-/* Before the key changes: ends the merge that reads or makes it, if there is one.  Returns whether
- * there was; the key may then hold something else. */
+/* Before the key changes: ends the merge that reads or makes it and returns whether there was one;
+ * the key may then hold something else. */
 bool bf_merging_settle(const bf_key *key);
 
 #endif

@@ -23,8 +23,8 @@ static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, 
     }
 }
 
-/* A primary forgets what is too old when anybody accesses the key, and tells its replicas and the
- * append-only file, as servers do with keys that expire.  They follow it, whatever their clocks. */
+/* A primary forgets what is too old when anybody accesses the key, and replicates that, as servers
+ * do with keys that expire.  Replicas follow it, whatever their clocks say. */
 static void forget_aged(const bf_key *key, int mode) {
     int follows = REDISMODULE_CTX_FLAGS_SLAVE;
     int script = mode & REDISMODULE_WRITE ? 0 : REDISMODULE_CTX_FLAGS_LUA;

@@ -22,8 +22,8 @@ enum { BF_READ = REDISMODULE_READ, BF_WRITE = REDISMODULE_READ | REDISMODULE_WRI
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode);
 void bf_key_close(bf_key *key);
 
-/* Opens the key for a command that needs a filter.  If there is none, replies with the error, and
- * there is nothing to close. */
+/* Opens the key for a command that needs a filter.  False after an error reply, and there is
+ * nothing to close. */
 bool bf_key_open_filter(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode);
 
 /* Puts a value into an empty key; the server takes ownership. */
@@ -33,9 +33,9 @@ void bf_key_put(bf_key *key, bf_value *value);
  * neither: many writes change nothing. */
 void bf_key_changed(const bf_key *key, const char *event);
 
-/* Whether other clients may be served before the command is over.  A transaction, a script or
- * replicated commands must not be interrupted, nor a command that has waited already; a server that
- * is asked to yield there aborts. */
+/* Whether other clients may be served before the command is over.  Transactions, scripts,
+ * replicated commands and those that have already waited must not be interrupted: asked to yield
+ * there, a server aborts. */
 bool bf_key_may_yield(RedisModuleCtx *ctx);
 
 /* Lets the server serve other clients during a long command, where possible; afterwards the value

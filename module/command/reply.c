@@ -12,7 +12,7 @@
 static const char *full(const bf_value *value) {
     bf_params params = bf_value_params(value);
     if (!bf_grows(&params)) return "ERR non scaling filter is full";
-    /* What is left of a very low rate for another layer may be less than the hash can keep. */
+    /* The rate left for another layer may be too low for the hash. */
     return bf_value_layers(value) < BF_LAYERS_MAX
                ? "ERR false positive degrades to 0 on scale out"
                : "ERR bloom object reached max number of filters";

@@ -14,7 +14,7 @@
 
 enum { WINDOW_MAX = 255, TTL_MAX = INT32_MAX };
 
-/* The default setting leaves the steps to the filter. */
+/* With the default setting the filter chooses its steps. */
 void bf_options_init(bf_options *options, RedisModuleCtx *ctx) {
     bool usual = bf_config.expansion == BF_EXPANSION_SHOWN;
     *options = (bf_options){
@@ -102,7 +102,7 @@ static const char *parse_layout(bf_options *options, const RedisModuleString *va
     return NULL;
 }
 
-/* The secret as raw bytes, or a seed of valkey-bloom, which is twice as long. */
+/* A secret as raw bytes, or a seed of valkey-bloom, which is twice as long. */
 static const char *parse_seed(bf_options *options, const RedisModuleString *value) {
     enum { VALKEY_BLOOM = 32 };
     uint8_t *key = options->params.key;
@@ -163,8 +163,8 @@ const char *bf_options_parse(bf_options *options, bf_word word, const RedisModul
     }
 }
 
-/* The server's own generator takes half a microsecond for a secret.  The system is asked for
- * many, each of which is forgotten here when it is given away. */
+/* The server's own generator takes half a microsecond per secret, so the system is asked for many;
+ * each is erased here once it is used. */
 static void draw_secret(uint8_t secret[BF_KEY_BYTES]) {
     static uint8_t drawn[256 * BF_KEY_BYTES];
     static size_t left;

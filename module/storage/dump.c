@@ -85,7 +85,7 @@ static umbel_err next_bits(void *ctx, uint64_t len, const uint8_t **bits, umbel_
     return UMBEL_OK;
 }
 
-/* Clients have no other checksum. */
+/* What clients send has no other checksum. */
 static umbel_err read_sealed(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
     umbel_err e = bf_head_read(bytes, len, head, diag);
     if (!e && !head->sealed) e = umbeli_fail(diag, UMBEL_ECORRUPT, "the checksum is missing");

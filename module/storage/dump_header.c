@@ -107,7 +107,7 @@ static bool is_layer(const umbeli_native_header *h) {
     return umbeli_native_probes(h->shape.kind) != NULL;
 }
 
-/* What a layer must satisfy to be part of a chain, and to keep sums of counts from overflowing. */
+/* Checks that a layer can be part of a chain, and that sums of counts do not overflow. */
 static const char *layer_wrong(const bf_head *head, uint32_t i) {
     const umbeli_native_header *h = &head->layers[i], *first = &head->layers[0];
     if (h->shape.capacity > count_max || h->keys_added > count_max) {
@@ -163,8 +163,8 @@ enum {
 
 static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
 
-/* The byte after it is never 0, so that the first eight bytes are not a number of keys that a
- * header of RedisBloom could begin with. */
+/* The byte after it is never 0, so that the first eight bytes cannot be a number of keys, with
+ * which RedisBloom's header begins. */
 enum {
     KEYED = 1,
     AUTO = 2,
@@ -244,8 +244,8 @@ static void read_compact_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer
     }
 }
 
-/* Layers of hashes are no larger than those that the module makes, and all layers before them use
- * the same hash. */
+/* Layers of hashes must not be larger than the module makes them, and all layers before them must
+ * use the same hash. */
 static bool may_keep_hashes(const bf_head *head, uint32_t i) {
     const umbeli_layer *l = &head->described[i];
     if (head->params.expansion != BF_EXPANSION_AUTO) return false;
@@ -529,8 +529,8 @@ static bool needs_compact(const bf_value *v) {
     return v->form != BF_HANDLE;
 }
 
-/* Native headers say more: a seed, metadata, exceptions, a recipe, bits that do not end with a
- * byte. */
+/* Only native headers have a seed, metadata, exceptions, a recipe, or bits that do not fill bytes.
+ */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
     const umbeli_chain *c = umbeli_chain_of(f);
@@ -592,7 +592,7 @@ static umbeli_native_source source_at(const bf_value *v, uint32_t i, properties 
     return from;
 }
 
-/* Only chains of the module's own need properties; a filter from elsewhere stays what it is. */
+/* Only the module's own chains need properties; a filter from elsewhere keeps its headers. */
 static bool is_native(const bf_value *v) {
     properties p;
     if (needs_compact(v)) return false;

@@ -5,8 +5,8 @@
  *
  * Encoding 2 added the compact head and the single string, which say themselves what they are.
  *
- * The bits of a layer are read before memory for the layer is allocated, so a false head costs no
- * more memory than the data that came with it.
+ * The bits of a layer are read before memory for it is allocated, so a false head costs no more
+ * memory than the data that came with it.
  */
 #include <string.h>
 

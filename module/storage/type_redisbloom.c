@@ -43,7 +43,7 @@ void bf_redisbloom_save(RedisModuleIO *io, void *value) {
 
 /* ---- Loading ---- */
 
-/* Links read so far; their bits are the server's strings.  It grows with the input, so that a count
+/* Links read so far; their bits are the server's strings.  The list grows with the input: a count
  * is not trusted before its links have arrived. */
 typedef struct links {
     umbeli_layer *list;

@@ -3,7 +3,7 @@
  * types.h - the two data types registered with the server: RedisBloom's MBbloom-- for its layout,
  *           umbel-bf- for the blocked one
  *
- * Encoding versions belong to a type and not to a value, so each layout has its own.
+ * Encoding versions belong to types, so each layout has its own type.
  */
 #ifndef BF_TYPES_H
 #define BF_TYPES_H

@@ -60,7 +60,7 @@ static bool plan_fast(umbel_kind kind, uint64_t keys, uint64_t bytes, double rat
     return true;
 }
 
-/* Beyond the caches one access per item, where classic has eight and more, is worth up to a quarter
+/* Beyond the caches, one memory access per item instead of eight or more is worth up to a quarter
  * more than RedisBloom's bytes. */
 static bool plan_line(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
     if (plan_fast(UMBEL_KIND_LINE, keys, bytes, rate, out)) return true;
@@ -136,7 +136,7 @@ static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *cl
     return UMBEL_OK;
 }
 
-/* Nobody said how large it will be, nor how it should grow. */
+/* Neither its size nor its growth was requested. */
 static bool unreserved(const bf_params *p) {
     return p->expansion == BF_EXPANSION_AUTO && p->capacity <= UNRESERVED && !(p->tightening > 0) &&
            p->error >= packed_min;
@@ -216,7 +216,7 @@ bool bf_plan_grown(const bf_params *p, uint64_t keys, bf_layer_plan *out) {
     return true;
 }
 
-/* Earlier releases began with a small filter and whole hashes, which now go into a packed layer. */
+/* Earlier releases began with a small filter and whole hashes; these now go into a packed layer. */
 static void plan_successor(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
     plan_stage(p, STAGES - 1, out);
     while (out->keys < full->newest.keys + full->newest.keys / 4 && bf_plan_larger(out)) {

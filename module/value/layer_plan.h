@@ -55,7 +55,7 @@ umbel_err bf_plan_next(const bf_params *params, const bf_full_chain *full, bf_la
  * BF_SMALL_KEYS.  False: such a filter is not made for these parameters. */
 bool bf_plan_grown(const bf_params *params, uint64_t keys, bf_layer_plan *out);
 
-/* The layer that was planned, empty. */
+/* The planned layer, empty. */
 umbeli_layer bf_planned_layer(const bf_layer_plan *plan);
 
 /* A packed layer in the next size; false: there is none. */

@@ -40,7 +40,7 @@ static uint64_t smaller(uint64_t a, uint64_t b) {
     return a && (!b || a < b) ? a : b;
 }
 
-/* The limit of a control group; inside a container its path may be that of the outside. */
+/* The limit of a control group, whose path inside a container may be the one outside. */
 static uint64_t group_limit(const char *mount, const char *group, const char *file) {
     char path[1200];
     snprintf(path, sizeof path, "%s%s/%s", mount, group, file);
@@ -113,8 +113,8 @@ static void *zeroed(size_t size) {
     return RedisModule_Calloc(1, size);
 }
 
-/* What a primary or a file has is not refused for lack of memory that may turn out to be enough: a
- * server would not start, or a replica would differ from its primary. */
+/* What a primary or a file has is never refused because memory might not suffice: the server would
+ * not start, or a replica would differ from its primary. */
 static bool must_obey(void) {
     int flags = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING |
                 REDISMODULE_CTX_FLAGS_SLAVE;
@@ -135,8 +135,8 @@ static void *free_in_thread(void *ptr) {
     return NULL;
 }
 
-/* Allocators return large pieces to the system immediately, which takes a tenth of a second and
- * more for a gigabyte: too long for the thread that serves clients. */
+/* Allocators return large blocks to the system immediately, which takes a tenth of a second or more
+ * per gigabyte: too long for the thread that serves clients. */
 static bool free_later(void *ptr) {
     pthread_t thread;
     if (pthread_create(&thread, NULL, free_in_thread, ptr)) return false;
@@ -151,9 +151,9 @@ void bf_memory_register(void) {
 }
 
 /* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
- * Memory that a thread has yet to free would cost it other keys, so from half of maxmemory on
- * nothing is deferred: no single filter takes more than the other half.  Other threads free memory
- * too, and must not ask the server. */
+ * Memory that a thread has yet to free would cost it other keys, so nothing is deferred above half
+ * of maxmemory; a single filter takes no more than the other half.  Other threads also free memory,
+ * and must not ask the server. */
 static bool may_free_later(void) {
     return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
 }

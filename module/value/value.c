@@ -22,8 +22,7 @@
  * are.  A filter that nobody reserved grows in few large steps, and keeps hashes before the first
  * (layer_plan.h).
  *
- * Lean values.  Chains whose layers follow from the parameters do without the handle:
- * value_lean.h.
+ * Lean values.  Chains whose layers follow from the parameters have no handle: value_lean.h.
  *
  * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
  * bytes, drawn at random unless SEED gives them, so that clients cannot craft colliding keys.  The
@@ -220,8 +219,8 @@ static umbel_err plan_first(const bf_params *p, umbeli_layer *first, umbel_diag 
     return e;
 }
 
-/* The same: filters that are made one after the other are mostly alike, and planning takes longer
- * than all else.  Threads merge. */
+/* Remembers the last plan: filters created in a row are mostly alike, and planning takes longer
+ * than everything else.  Per thread, because merges run in threads. */
 static umbel_err plan_again(const bf_params *p, umbeli_layer *first, umbel_diag *diag) {
     static _Thread_local bf_params last;
     static _Thread_local umbeli_layer planned;
@@ -251,7 +250,7 @@ static bf_value *new_value(const bf_params *params) {
     return v;
 }
 
-/* True: it has become a value without a handle. */
+/* False: it needs a handle, or there is no memory. */
 static bool create_lean(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
                         bf_value **out) {
     if (p->tightening > 0 || (max_bytes && first->bytes > max_bytes)) return false;
@@ -366,7 +365,6 @@ umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     return e ? e : bf_value_of(&params, copy, out, NULL);
 }
 
-/* Gives `v` what `other` has, and `other` what is to be freed. */
 static void swap(bf_value *v, bf_value *other) {
     bf_value old = *v;
     *v = *other;
@@ -487,7 +485,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
 
 bool bf_value_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
     if (v->form == BF_HANDLE) return false;
-    /* The next key may change the capacity that it shows. */
+    /* The next key may change the reported capacity. */
     if (bf_value_layers(v) == 1 && bf_value_card(v) == v->capacity) return false;
     if (!bf_lean_add_one(v, key, was_new)) return false;
     move(&totals.items, 0, *was_new);
@@ -553,7 +551,7 @@ static umbel_err merge_filters(bf_value *into, const umbel_filter *from, umbel_d
     return e;
 }
 
-/* Other merges could leave something half done if they fail. */
+/* Such merges could fail halfway. */
 static bool must_copy(const bf_value *v) {
     bf_room room;
     return !bf_value_layered(v) ||

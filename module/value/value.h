@@ -33,7 +33,7 @@ enum {
 /* A filter that does not grow.  RedisBloom's header still has an expansion. */
 #define BF_EXPANSION_FIXED (UINT32_C(1) << 31)
 
-/* Everything that decides how a filter is made and how it will grow. */
+/* Everything that determines how a filter is made and grows. */
 typedef struct bf_params {
     double error; /* promised rate, in (0, 1) */
     uint64_t capacity;
@@ -68,8 +68,9 @@ static inline bool bf_params_alike(const bf_params *a, const bf_params *b) {
 /* Where the filter is. */
 enum { BF_HANDLE, BF_SMALL, BF_LINKS };
 
-/* The filter and the parameters that would create it again, empty; in an order without gaps, as
- * there may be millions.  Only filters with a handle have a tightening, and that knows it. */
+/* The filter and the parameters that would create it again, empty; in an order without padding,
+ * since there may be millions.  Only filters with a handle have a tightening, which the handle
+ * knows. */
 typedef struct bf_value {
     union {
         umbel_filter *filter;
@@ -103,7 +104,7 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
  * UMBEL_ECORRUPT, UMBEL_ENOMEM. */
 umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8_t *coded,
                              size_t len, bf_value **out, umbel_diag *diag);
-/* Whether a value is what that makes: its parameters and hashes say all about it. */
+/* Whether a value could be made that way: its parameters and hashes say all about it. */
 bool bf_value_is_hashes(const bf_value *v);
 void bf_value_free(bf_value *v);
 umbel_err bf_value_copy(const bf_value *v, bf_value **out);
@@ -123,7 +124,7 @@ umbel_err bf_value_clear(bf_value *v);
  * max_bytes, 0: no limit), UMBEL_ENOMEM, UMBEL_EFROZEN. */
 umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
                        uint8_t *was_new, size_t *done);
-/* The same for one key that needs no more memory; false: nothing has changed, use bf_value_add. */
+/* Adds one key that needs no more memory; false: nothing has changed, use bf_value_add. */
 bool bf_value_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new);
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
 
@@ -143,8 +144,8 @@ uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v);   /* of all layers */
 uint32_t bf_value_exceptions(const bf_value *v); /* kind/exceptions.h */
 
-/* The chain whose layers the value shows one by one, in `room` (value_lean.h) if the value has none
- * itself; NULL: it shows its filter as one layer. */
+/* The chain whose layers the value reports one by one, in `room` (value_lean.h) if it has no chain
+ * itself; NULL: it reports its filter as one layer. */
 struct bf_room;
 typedef struct bf_room bf_room;
 const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room);
@@ -173,7 +174,7 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out);
 void bf_value_measure(const bf_value *v, umbel_measurement *out);
 void bf_value_measure_layer(const bf_value *v, uint32_t i, umbel_measurement *out);
 
-/* The library's judgement: it does not keep its promise. */
+/* Whether the library says that it does not keep its promise. */
 bool bf_value_overfull(const bf_value *v, const umbel_measurement *now);
 
 /* How many keys such a filter can hold once grown as far as max_bytes allows (0: no limit); at most

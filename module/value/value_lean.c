@@ -38,7 +38,7 @@ umbel_err bf_redisbloom_new(const bf_params *p, const umbeli_settings *settings,
                                  diag);
 }
 
-/* Dumps may hold links and options that today's RedisBloom makes for no parameters. */
+/* Dumps may hold links and options that today's RedisBloom never makes. */
 static bool are_usual(const bf_params *p, const umbel_filter *f) {
     umbeli_redisbloom_head has = umbeli_redisbloom_head_of(f);
     const umbeli_layer *l = umbeli_chain_of(f)->layers;
@@ -60,7 +60,8 @@ static bool are_usual(const bf_params *p, const umbel_filter *f) {
 
 /* ---- Layers ---- */
 
-/* What follows from a layer's size takes divisions, and there are few sizes.  Threads merge. */
+/* What follows from a layer's size takes divisions, and there are few sizes: recent ones are kept,
+ * per thread, because merges run in threads. */
 static void prepare(umbeli_layer *l) {
     enum { KEPT = 64 };
     static _Thread_local umbeli_layer kept[KEPT];
@@ -79,8 +80,8 @@ static void prepare(umbeli_layer *l) {
     l->packed = last->packed;
 }
 
-/* Without its rate, and RedisBloom's bits per entry: these take longer to compute than anything
- * else here. */
+/* Leaves out the rate and RedisBloom's bits per entry, which take longer to compute than anything
+ * else. */
 static umbeli_layer layer_in(bf_small *s, const umbeli_probes *probes, uint64_t capacity) {
     umbeli_layer layer = {
         .probes = probes,
@@ -486,7 +487,7 @@ void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8
     }
 }
 
-/* A key may be the last for which there is room, so each is added on its own. */
+/* Adds keys one by one: each may be the last for which there is room. */
 static umbel_err add_chunk(bf_value *v, umbeli_layer *layer, umbeli_hashes hashes, size_t n,
                            uint8_t *was_new, size_t *done) {
     for (*done = 0; *done < n; ++*done) {

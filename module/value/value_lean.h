@@ -3,16 +3,16 @@
  * value_lean.h - values without a handle
  *
  * Services keep a filter per user, and most of those hold a few keys: a handle, which is made for
- * filters of any kind and size, would take several times the memory of their bits.  A value does
- * without one if its layers are RedisBloom's links, as many and as large as RedisBloom makes them,
- * or packed, or a single one of at most BF_SMALL_BYTES by narrow hashes.  What cannot be told from
+ * filters of any kind and size, would take several times the memory of their bits.  A value has
+ * none if its layers are RedisBloom's links, as many and as large as RedisBloom makes them, or
+ * packed, or a single one of at most BF_SMALL_BYTES by narrow hashes.  What does not follow from
  * its parameters is in
  *
  *   bf_small   one layer of less than 64 KiB, whose bits follow
  *   bf_links   several, or a larger one, each with separate memory
  *
- * For what only chains can do, one is made on the stack (bf_value_filter), and what it did to its
- * layers is written back (bf_value_settle).  A value that cannot be lean any more gets a handle.
+ * For what only chains can do, one is made on the stack (bf_value_filter), and its changes are
+ * written back (bf_value_settle).  A value that can no longer be lean gets a handle.
  */
 #ifndef BF_VALUE_LEAN_H
 #define BF_VALUE_LEAN_H
@@ -61,13 +61,13 @@ umbel_filter *bf_value_filter(const bf_value *v, bf_room *room);
 /* Call after that filter has changed. */
 void bf_value_settle(bf_value *v, bf_room *room);
 
-/* Takes the handle from a value that can do without; otherwise it stays as it is. */
+/* Removes the handle of a value that does not need one. */
 void bf_lean_fold(bf_value *v);
 
 /* Gives a new value its first layer, empty.  False: it needs a handle, or there is no memory. */
 bool bf_lean_create(bf_value *v, const umbeli_layer *first);
 
-/* Gives a packed bf_small that is empty its hashes: umbeli_packed_read. */
+/* Fills an empty packed bf_small with hashes: umbeli_packed_read. */
 bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len);
 
 /* Gives a packed bf_small a larger table, as a chain would; false: use bf_value_filter instead.

@@ -75,7 +75,7 @@ int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **value) {
 
 /* ---- Holding ---- */
 
-/* A list and not a count in the value: few values are ever held, and there may be a million. */
+/* A list, because few values are ever held, and a count in each of a million would cost memory. */
 typedef struct hold {
     struct hold *next;
     bf_value *value;
@@ -86,7 +86,7 @@ typedef struct hold {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hold *holds;
 
-/* Where the list points to the hold of a value; to NULL, at its end, if there is none. */
+/* The link to the hold of a value; if there is none, the NULL at the end of the list. */
 static hold **find(const bf_value *v) {
     hold **at = &holds;
     while (*at && (*at)->value != v) at = &(*at)->next;

@@ -12,13 +12,13 @@
 #include "api.h"
 #include "value/value.h"
 
-/* A value can be held any number of times and must be released as often, by the thread that serves
+/* A value can be held several times and must be released as often, by the thread that serves
  * clients. */
 void bf_value_hold(bf_value *v);
 void bf_value_let_go(bf_value *v);
 bool bf_value_held(const bf_value *v);
 
-/* Frees a value that no key has any more, as soon as nobody holds it.  Any thread may call this. */
+/* Frees a value that no key has, as soon as nobody holds it.  Any thread may call this. */
 void bf_value_drop(bf_value *v);
 
 /* Moves the value layer by layer to where the server's allocator wants it; *v may change.  1: the

@@ -46,8 +46,8 @@ void bf_value_layer(const bf_value *v, uint32_t i, bf_layer *out) {
 
 /* ---- Estimated from the bits ---- */
 
-/* The server waits for this.  A sample of this size gives a layer's keys to a tenth of a percent;
- * where there are many layers, as in a window of 255 generations, each gets a part of ALL. */
+/* Clients wait for this.  A sample of this size gives a layer's keys to a tenth of a percent; many
+ * layers, as in a window of 255 generations, share ALL. */
 enum { SAMPLE = 4 << 20, LEAST = 64 << 10, ALL = 16 << 20 };
 
 static uint64_t sample_bytes(uint32_t layers) {
@@ -60,8 +60,8 @@ static void scale_bits(double times, umbel_measurement *out) {
     out->bits_set = (uint64_t)((double)out->bits_set * times);
 }
 
-/* For a large counting filter: a filter that borrows the first counters stands for all of them.
- * False: there is no memory for the handle. */
+/* Measures a large counting filter by one that borrows its first counters.  False: there is no
+ * memory for the handle. */
 static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
     umbeli_shape shape = f->shape;
@@ -91,7 +91,7 @@ static void sample_built(const umbel_filter *f, umbel_measurement *out) {
     scale_bits((double)f->shape.bits / (double)out->bits, out);
 }
 
-/* False: it is small, or of another kind. */
+/* False: it is small, or a kind that is not sampled. */
 static bool sample_large(const umbel_filter *f, umbel_measurement *out) {
     if (f->data_len <= SAMPLE) return false;
     switch (f->shape.kind) {
@@ -133,7 +133,6 @@ bool bf_value_overfull(const bf_value *v, const umbel_measurement *now) {
 
 /* ---- How far it can grow ---- */
 
-/* The bytes and keys of a chain that is only planned. */
 typedef struct growth {
     uint64_t bytes, keys;
     bf_full_chain chain;
@@ -153,7 +152,7 @@ static bool plan_next(const bf_params *p, growth *g) {
     return plan->bytes != 0;
 }
 
-/* Adds what was planned to the sums, without the layer that it replaces. */
+/* Adds the planned layer to the sums, in place of the one that it replaces. */
 static bool settle(growth *g, bf_layer_plan before, uint64_t max_bytes) {
     uint64_t bytes = g->bytes, keys = g->keys;
     if (g->newest.replaces) {

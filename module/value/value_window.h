@@ -29,8 +29,8 @@ void bf_clock_text(const bf_clock *clock, bool with_time, char out[BF_CLOCK_TEXT
 bf_clock bf_value_clock(const bf_value *v);
 umbel_err bf_value_set_clock(bf_value *v, const bf_clock *clock);
 
-/* How many generations have ended by now, at most one more than there are; *clock says when the
- * then newest began.  A clock that is set back ends none: time continues from there. */
+/* How many generations have ended by now, at most one more than there are; *clock then says when
+ * the newest began.  A clock that is set back ends none: time continues from there. */
 uint32_t bf_clock_ended(bf_clock *clock, uint64_t now);
 
 /* Forgets that many generations. */

@@ -38,7 +38,7 @@ here() {
     refused "host and port are ambiguous" go redis://localhost:port
     refused "host and port are ambiguous" go redis://:pass/word@localhost
     refused "? and # are not supported" go 'redis://localhost?db=1'
-    refused "a database's number" go redis://localhost/one
+    refused "the number of a database" go redis://localhost/one
     refused "there is no such database" go redis://localhost/4294967296
     refused "a % is not followed by two hexadecimal digits" go redis://:100%@localhost
     refused "has a user without a password" go redis://ada@localhost
