@@ -101,7 +101,7 @@ umbel_err umbeli_table_ask(const umbel_table *t, uint32_t column, const void *ke
 umbel_err umbeli_array_grow(const umbeli_settings *m, void **array, size_t size, size_t count,
                             size_t *cap);
 
-/* The same for an array of a table, whose bytes are held: those of a short one are not counted. */
+/* umbeli_array_grow for an array whose bytes count as held, unless it is short. */
 enum { UMBELI_SHORT_LIST = 64 << 10 };
 umbel_err umbeli_table_grow(umbel_table *t, void **array, size_t size, size_t count, size_t *cap);
 uint64_t umbeli_list_bytes(size_t cap, size_t size);

@@ -86,7 +86,7 @@ static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
     size_t left = 1;
     while (left) {
         if (to.pos == to.size) {
-            if (to.pos > j->claim) return damaged(j, "Zstandard: the size is a lie");
+            if (to.pos > j->claim) return damaged(j, "Zstandard: not the size stated");
             umbel_err e = enlarge(j, to.pos, out);
             if (e) return e;
             to.dst = out->bytes;
@@ -98,9 +98,9 @@ static umbel_err run_zstd(const job *j, ZSTD_DCtx *ctx, umbeli_unpacked *out) {
         if (ZSTD_isError(left) || stuck) return damaged(j, "Zstandard: damaged");
     }
     out->len = to.pos;
-    if (from.pos != from.size) return damaged(j, "Zstandard: bytes behind the frame");
+    if (from.pos != from.size) return damaged(j, "Zstandard: bytes after the frame");
     if (j->claim != UINT64_MAX && to.pos != j->claim) {
-        return damaged(j, "Zstandard: the size is a lie");
+        return damaged(j, "Zstandard: not the size stated");
     }
     return UMBEL_OK;
 }
@@ -143,7 +143,7 @@ static umbel_err run_bzip2(const job *j, bz_stream *b, umbeli_unpacked *out) {
     int state = BZ_OK;
     while (state == BZ_OK) {
         if (used == out->len) {
-            if (used > j->claim) return damaged(j, "bzip2: the size is a lie");
+            if (used > j->claim) return damaged(j, "bzip2: not the size stated");
             umbel_err e = enlarge(j, used, out);
             if (e) return e;
         }

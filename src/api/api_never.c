@@ -41,7 +41,6 @@ umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts, um
     if (!n) return no_memory(diag);
     n->settings = settings;
     n->shape = umbeli_kind_shape(params, &settings);
-    n->shift = 64;
     if (params->kind == UMBEL_KIND_AUTO || params->kind == UMBEL_KIND_CLASSIC) {
         n->wide = umbeli_new(&settings, sizeof *n->wide); /* grows with the others */
         if (!n->wide) {

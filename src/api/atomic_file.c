@@ -44,9 +44,9 @@ static bool lock(int fd, int how) {
 }
 
 static bool leads_to(const char *name, int fd) {
-    struct stat there, here;
-    return lstat(name, &there) == 0 && fstat(fd, &here) == 0 && S_ISREG(there.st_mode) &&
-           there.st_dev == here.st_dev && there.st_ino == here.st_ino;
+    struct stat named, opened;
+    return lstat(name, &named) == 0 && fstat(fd, &opened) == 0 && S_ISREG(named.st_mode) &&
+           named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
 }
 
 /* Creates and locks a new file under the name; -1 with EEXIST when someone else has the name. */

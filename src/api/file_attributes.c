@@ -2,7 +2,7 @@
  *
  * file_attributes.c - who may do what with a file that replaces another
  *
- * Where there is an access control list, the permissions of the group are its mask: the most that
+ * Where current is an access control list, the permissions of the group are its mask: the most that
  * the group and everyone named in the list can have, not what the group has.  So permissions alone
  * are never taken from a file with a list.  A new file may have inherited a list from its directory
  * that the old file did not have: that one is removed.
@@ -26,7 +26,7 @@
 enum { MAX_ATTRIBUTE = 64 << 10 }; /* of a value and of all names, in the Linux kernel */
 
 typedef struct attributes {
-    char names[MAX_ATTRIBUTE], value[MAX_ATTRIBUTE], there[MAX_ATTRIBUTE];
+    char names[MAX_ATTRIBUTE], value[MAX_ATTRIBUTE], current[MAX_ATTRIBUTE];
 } attributes;
 
 static bool is_access_list(const char *name) { /* of POSIX, NFS, CIFS ... */
@@ -42,8 +42,8 @@ static bool is_of_content(const char *name) {
 static bool copy_attribute(int fd, const char *path, const char *name, attributes *a) {
     ssize_t len = lgetxattr(path, name, a->value, sizeof a->value);
     if (len < 0) return errno == ENODATA;
-    ssize_t there = fgetxattr(fd, name, a->there, sizeof a->there);
-    if (there == len && memcmp(a->value, a->there, (size_t)len) == 0) return true;
+    ssize_t current = fgetxattr(fd, name, a->current, sizeof a->current);
+    if (current == len && memcmp(a->value, a->current, (size_t)len) == 0) return true;
     return fsetxattr(fd, name, a->value, (size_t)len, 0) == 0;
 }
 
@@ -75,7 +75,7 @@ static bool drop_inherited_list(int fd) {
 }
 
 /* Lists are copied last, if at all, since they let others open the file.  False: a list was lost,
- * or it is not known whether there was one.  *permitted: the list has set the permissions. */
+ * or it is not known whether current was one.  *permitted: the list has set the permissions. */
 static bool copy_all(int fd, const char *path, bool lists, bool *permitted, umbel_diag *lost) {
     attributes *a = malloc(sizeof *a);
     if (!a) return false;

@@ -3,7 +3,7 @@
 
 #include "core/cpu.h"
 
-/* None of these depends on byte order, so words are loaded as they are. */
+/* Nothing here depends on byte order, so words are loaded as they are. */
 static uint64_t word_at(const uint8_t *p) {
     uint64_t x;
     memcpy(&x, p, sizeof x);
@@ -16,8 +16,8 @@ static uint64_t before_word(const uint8_t *p, uint64_t len) {
     return n < len ? n : len;
 }
 
-/* In units of size_t, as in block_atomic.h: the widest word that every machine loads and stores at
- * once. */
+/* In units of size_t, as in block_atomic.h: the widest word that every machine loads and stores in
+ * one piece. */
 void umbeli_bits_copy_seen(uint8_t *into, const uint8_t *from, uint64_t len) {
     uint64_t i = 0, head = before_word(from, len);
     for (; i < head; i++) into[i] = __atomic_load_n(from + i, __ATOMIC_RELAXED);

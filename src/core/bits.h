@@ -118,7 +118,7 @@ static inline bool umbeli_bit_set(uint8_t *bits, uint64_t p) {
 }
 
 /* Copies bytes that other threads may be setting bits in, word by word: each word of the copy is
- * one that stood there at some moment. */
+ * a value that it had at some moment. */
 void umbeli_bits_copy_seen(uint8_t *into, const uint8_t *from, uint64_t len);
 
 /* umbeli_bits_or for an `into` that other threads read meanwhile. */

@@ -38,7 +38,7 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* Everything that is opened asks for it, and nothing here is text. */
+/* Every open passes it, and no file here is text. */
 #define O_CLOEXEC (_O_NOINHERIT | _O_BINARY)
 #define O_NONBLOCK 0
 #define O_DIRECTORY 0
@@ -68,7 +68,7 @@ static inline ssize_t umbeli_no_link(const char *path, char *to, size_t room) {
     return -1;
 }
 
-/* Of temporary files for static filters, of which there are none without mkstemp. */
+/* pread and pwrite are for temporary files of static filters; without mkstemp there are none. */
 static inline ssize_t umbeli_no_transfer(int fd, void *bytes, size_t len, int64_t at) {
     (void)fd, (void)bytes, (void)len, (void)at;
     errno = ENOSYS;

@@ -70,7 +70,7 @@ static uint64_t classes_of(uint64_t m, uint64_t most) {
     return count < most ? count : most;
 }
 
-/* Of many words, some tell it. */
+/* Large filters are sampled. */
 static classes fills_of(const uint8_t *bits, uint64_t m) {
     uint64_t words = umbeli_ceil_div(m, 64), step = umbeli_ceil_div(words, WORDS_ALL);
     classes all = {.count = classes_of(m, step > 1 ? CLASSES_SAMPLED : CLASSES)};
@@ -91,7 +91,7 @@ static classes fills_of(const uint8_t *bits, uint64_t m) {
     return all;
 }
 
-/* That of random keys, or, with `alike`, of keys that are of the classes of those in the filter. */
+/* The rate for random keys or, with `alike`, for keys of the same classes as those in the filter. */
 static double class_rate(const classes *all, uint32_t hashes, bool alike) {
     double sum = 0, weights = 0;
     for (uint64_t from = 0; from < all->count; from++) {

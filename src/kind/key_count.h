@@ -14,12 +14,14 @@
 
 #include "core/filter.h"
 
-/* Sets keys and keys_error, from what the bits say and from the adds that were counted (0 with bits
- * set: they were not), besides which false positives hid some. */
+/* What is known: the estimate from the bits with its error, the adds that were counted (0 although
+ * bits are set: nobody counted), and those that false positives hid. */
 typedef struct umbeli_key_evidence {
     double by_bits, error;
     double counted, hidden, count_error;
 } umbeli_key_evidence;
+
+/* Sets keys and keys_error. */
 void umbeli_conclude_keys(const umbeli_key_evidence *e, umbel_measurement *now);
 
 /* The adds that false positives hid from a count, by the model of the rate: with rate(ctx, n) after

@@ -33,8 +33,8 @@ typedef struct umbeli_kind {
     void (*put_kind_params)(const umbel_filter *f, umbeli_writer *w);
     umbel_err (*take_kind_params)(umbel_filter *f, umbeli_reader *params, umbel_diag *diag);
 
-    /* UMBEL_ECORRUPT when the bits of a filter that was restored are not such as this kind has;
-     * NULL: any are.  No lookup or add leaves the memory of a filter that was not checked. */
+    /* UMBEL_ECORRUPT when this kind cannot have the bits of a restored filter; NULL: it can have
+     * any.  Without this check, lookups and adds still stay within the filter's memory. */
     umbel_err (*check_bits)(const umbel_filter *f, umbel_diag *diag);
 } umbeli_kind;
 

@@ -114,17 +114,17 @@ static double rate_of_hashes(uint64_t before, double left, uint64_t keys) {
         uint32_t bits;
         uint64_t most;
         if (!umbeli_scalable_stage(before, left, &bits, &most)) return 1.0; /* cannot grow so far */
-        uint64_t here = keys < most ? keys : most;
-        no += log1p(-ldexp((double)here, -(int)bits));
+        uint64_t kept = keys < most ? keys : most;
+        no += log1p(-ldexp((double)kept, -(int)bits));
         left -= ldexp((double)most, -(int)bits);
-        if (closed && here / 4 >= closed) {
+        if (closed && kept / 4 >= closed) {
             double filter = left * umbeli_scalable_filter_share(closed);
             no += log1p(-filter);
             left -= filter;
         }
         closed = most;
         before += most;
-        keys -= here;
+        keys -= kept;
     }
     return -expm1(no);
 }
@@ -137,9 +137,9 @@ static double rate_of_filters(uint64_t capacity, double left, uint64_t keys) {
                             .capacity = capacity,
                             .fpr = left * umbeli_scalable_share(i)};
         if (i == LAYERS_MAX || umbeli_plan_solve(&layer)) return 1.0;
-        uint64_t here = keys < layer.capacity ? keys : layer.capacity;
-        no += log1p(-umbeli_blocked_rate(layer.bytes / 32, here));
-        keys -= here;
+        uint64_t kept = keys < layer.capacity ? keys : layer.capacity;
+        no += log1p(-umbeli_blocked_rate(layer.bytes / 32, kept));
+        keys -= kept;
     }
     return -expm1(no);
 }
@@ -148,13 +148,13 @@ static double rate_after(const umbel_plan *plan, uint64_t keys) {
     umbel_plan first = {
         .kind = UMBEL_KIND_BLOCKED, .fpr = plan->fpr / SHARES, .bytes = plan->bytes};
     if (umbeli_plan_solve(&first)) return 1.0;
-    uint64_t here = keys < first.capacity ? keys : first.capacity;
-    double rate = umbeli_blocked_rate(first.bytes / 32, here);
-    if (here == keys) return rate;
+    uint64_t kept = keys < first.capacity ? keys : first.capacity;
+    double rate = umbeli_blocked_rate(first.bytes / 32, kept);
+    if (kept == keys) return rate;
     double left = plan->fpr - umbeli_blocked_rate(first.bytes / 32, first.capacity);
     double later = umbeli_scalable_of_filters(plan->fpr)
-                       ? rate_of_filters(first.capacity, left, keys - here)
-                       : rate_of_hashes(first.capacity, left, keys - here);
+                       ? rate_of_filters(first.capacity, left, keys - kept)
+                       : rate_of_hashes(first.capacity, left, keys - kept);
     return rate + later - rate * later;
 }
 

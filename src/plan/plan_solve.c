@@ -76,8 +76,8 @@ static size size_of(const umbeli_model *model, const umbel_plan *plan, uint64_t 
     return s;
 }
 
-/* Makes a candidate of a size that is known to keep the promise of the plan, and maybe its
- * hashes. */
+/* A candidate of a size that is known to keep the plan's promise; hashes 0: the best number is not
+ * known. */
 static size kept(const umbeli_model *model, const umbel_plan *plan, uint64_t bytes, uint64_t keys,
                  uint32_t hashes) {
     size s = {.bytes = bytes, .promise = plan->fpr};

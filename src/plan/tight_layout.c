@@ -30,11 +30,11 @@ typedef struct behaviour {
 } behaviour;
 
 static const behaviour *behaviour_of(uint32_t window) {
-    static const behaviour of[] = {
+    static const behaviour by_window[] = {
         {96, 0.0016, 31, 0.036, 170, 0.04, 0.063},
         {97, 0.0002, 50, 0.006, 450, 0.03, 0.04},
     };
-    return &of[window - 1];
+    return &by_window[window - 1];
 }
 
 /* Keys that a level for `keys` keys normally passes on at most. */
@@ -116,11 +116,11 @@ double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {
     uint32_t window = umbeli_tight_window(l);
     double bumped = behaviour_of(window)->bumped;
     if (l->levels == 0) return 0;
-    double wide = 0, here = 1; /* share of keys that reach this level */
+    double wide = 0, reach = 1; /* share of keys that reach this level */
     for (uint32_t i = 0; i < l->levels; i++) {
-        double stay = i + 1 < l->levels ? here * (1 - bumped) : here;
+        double stay = i + 1 < l->levels ? reach * (1 - bumped) : reach;
         wide += stay * wide_share(&l->level[i], window);
-        here *= bumped;
+        reach *= bumped;
     }
     return rate_of(l, keys, wide);
 }
@@ -128,14 +128,14 @@ double umbeli_tight_rate(const umbeli_tight_layout *l, uint64_t keys) {
 double umbeli_tight_exact_rate(const umbeli_tight_layout *l, uint64_t keys,
                                const umbeli_tight_passed *passed) {
     uint32_t window = umbeli_tight_window(l), last = l->levels - 1;
-    double wide = 0, here = 1;
+    double wide = 0, reach = 1;
     for (uint32_t i = 0; i < last; i++) {
         double places =
             ldexp(umbeli_tight_places(&l->level[i], window), (int)l->level[i].shard_bits);
-        wide += here * (wide_share(&l->level[i], window) - (double)passed[i].wide / places);
-        here *= (double)passed[i].all / places;
+        wide += reach * (wide_share(&l->level[i], window) - (double)passed[i].wide / places);
+        reach *= (double)passed[i].all / places;
     }
-    return rate_of(l, keys, wide + here * wide_share(&l->level[last], window));
+    return rate_of(l, keys, wide + reach * wide_share(&l->level[last], window));
 }
 
 /* Wide places may pass on more keys than narrow ones, or fewer, and a key that is passed on gets a
@@ -158,8 +158,8 @@ void umbeli_tight_set_widths(umbeli_tight_layout *l, uint32_t width, uint32_t wi
     uint32_t blocks = l->level[0].blocks;
     l->width = width;
     for (uint32_t i = 0; i < l->levels; i++) {
-        uint64_t here = ((uint64_t)wide * l->level[i].blocks + blocks - 1) / blocks;
-        l->level[i].narrow = l->level[i].blocks - (uint32_t)here;
+        uint64_t more = ((uint64_t)wide * l->level[i].blocks + blocks - 1) / blocks;
+        l->level[i].narrow = l->level[i].blocks - (uint32_t)more;
     }
 }
 

@@ -15,8 +15,8 @@ static size_t next_quote(const uint8_t *text, size_t at, size_t len) {
     return quote ? (size_t)(quote - text) : len;
 }
 
-/* Does the quote at `at`, outside of quoted fields, open one?  A record may begin with a byte-order
- * mark: a file's mark is part of its first record. */
+/* Whether the quote at `at`, which is outside quoted fields, opens one.  A record may begin with a
+ * byte-order mark: a file's mark is part of its first record. */
 static bool opens(const umbel_recipe *r, uint8_t separator, const uint8_t *text, size_t at) {
     if (at == 0 || text[at - 1] == separator || text[at - 1] == r->delimiter) return true;
     if (at < 3 || memcmp(text + at - 3, "\xef\xbb\xbf", 3) != 0) return false;

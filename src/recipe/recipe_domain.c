@@ -10,7 +10,7 @@ static bool is_blank(uint8_t c) {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Takes the next word off the text; its length is 0 at the end. */
+/* Removes the next word from the text; its length is 0 at the end. */
 static umbeli_text word(umbeli_text *rest) {
     while (rest->len && is_blank(*rest->at)) rest->at++, rest->len--;
     umbeli_text w = {rest->at, 0};

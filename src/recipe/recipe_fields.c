@@ -176,12 +176,12 @@ static umbel_found join_range(walk *w, umbeli_join *j, const umbeli_part *part,
     uint32_t last = part->open ? UINT32_MAX : part->from_end ? n : part->last;
     for (uint32_t at = n;; at++) {
         umbeli_text field = no_field;
-        bool there = at && walk_to(w, record, at, &field);
-        if (!there && part->open && at > n) return UMBEL_FOUND_KEY;
-        if (!there && !r->missing_empty) return UMBEL_FOUND_NOTHING;
-        if (!there) field = no_field;
-        umbeli_join_part(j, r->trim && there ? umbeli_trimmed(field) : field);
-        if (at >= last || (!there && part->open)) return UMBEL_FOUND_KEY;
+        bool exists = at && walk_to(w, record, at, &field);
+        if (!exists && part->open && at > n) return UMBEL_FOUND_KEY;
+        if (!exists && !r->missing_empty) return UMBEL_FOUND_NOTHING;
+        if (!exists) field = no_field;
+        umbeli_join_part(j, r->trim && exists ? umbeli_trimmed(field) : field);
+        if (at >= last || (!exists && part->open)) return UMBEL_FOUND_KEY;
     }
 }
 

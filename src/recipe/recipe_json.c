@@ -396,9 +396,9 @@ umbel_found umbeli_select_json(const umbel_recipe *r, umbeli_text record, uint8_
     *to += record.len;
     umbeli_join j = {.recipe = r, .to = *to};
     for (size_t i = 0; i < r->part_count; i++) {
-        uint8_t *here = decoded;
+        uint8_t *next = decoded;
         umbeli_text value;
-        umbel_found found = scalar(r, s.values[i], &here, &value);
+        umbel_found found = scalar(r, s.values[i], &next, &value);
         if (found) return found;
         umbeli_join_part(&j, r->trim ? umbeli_trimmed(value) : value);
     }

@@ -46,14 +46,14 @@ void foreign_is(const umbel_foreign *like, const umbel_filter *f, const uint8_t 
 void foreign_refused(const umbel_foreign *like, const uint8_t *bytes, size_t len, umbel_err want,
                      uint64_t offset);
 
-/* The same, with a message that contains `what`. */
+/* foreign_refused, with a message that contains `what`. */
 void foreign_refused_saying(const umbel_foreign *like, const uint8_t *bytes, size_t len,
                             umbel_err want, uint64_t offset, const char *what);
 
 /* Every prefix of these bytes is refused as damaged, and so are they with one more byte. */
 void foreign_needs_every_byte(const umbel_foreign *like, const uint8_t *bytes, size_t len);
 
-/* The same with `width` bytes at `at` replaced by the little-endian value. */
+/* foreign_refused with `width` bytes at `at` replaced by the little-endian value. */
 void foreign_refused_with(const umbel_foreign *like, const uint8_t *bytes, size_t len, size_t at,
                           size_t width, uint64_t value, umbel_err want, uint64_t offset);
 
@@ -63,7 +63,7 @@ void foreign_not_made(umbel_foreign params, const char *what);
 /* n keys in the filter one by one in one and in batches in another: equal bytes and answers. */
 void foreign_batches_agree(umbel_foreign params, const umbel_key *keys, size_t n);
 
-/* The same with 3000 numbers as text, some of them twice. */
+/* foreign_batches_agree with 3000 numbers as text, some of them twice. */
 void foreign_number_batches_agree(umbel_foreign params);
 
 /* A generator for tests: splitmix64. */

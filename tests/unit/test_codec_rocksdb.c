@@ -242,7 +242,7 @@ static void legacy_rates(void **state) {
     static const unsigned counts[] = {40, 1000, 30000, 1000000};
     static const unsigned bits_per_key[] = {3, 10, 20};
     for (size_t line = 64; line <= 256; line *= 2) {
-        /* Of one long line, not all steps are tried, and of few keys single ones decide. */
+        /* Not all steps of a long line are tried, and with few keys single ones decide. */
         for (size_t i = line > 64; i < sizeof counts / sizeof *counts; i++) {
             for (size_t b = 0; b < 3; b++) {
                 uint64_t lines = (counts[i] * bits_per_key[b] / 8 / line) | 1, len = lines * line;

@@ -271,7 +271,7 @@ static void test_batches_at_once(void **state) {
     umbel_free(f);
 }
 
-/* ---- every way to write, at once ---- */
+/* ---- every way to write, at the same time ---- */
 
 enum { WAYS = 4, EACH = 40000, OFTEN = 5 };
 

@@ -141,7 +141,7 @@ static void static_slots(void **state) {
     umbel_free(empty);
 }
 
-/* Of a tight filter the parities of the bits named decide: with any one of them flipped the key is
+/* In a tight filter the parities of the named bits decide: with any one of them flipped the key is
  * gone. */
 static void tight_columns(void **state) {
     (void)state;

@@ -57,7 +57,7 @@ static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header 
     return UMBEL_OK;
 }
 
-/* The same limit as for copied bits: pages that are written to take as much memory. */
+/* Adopted bits have the limit of copied ones: pages that are written to take as much memory. */
 static umbel_err check_limit(const umbeli_native_header *h, const umbeli_settings *settings,
                              umbel_diag *diag) {
     if (!settings->max_bytes || h->payload_len <= settings->max_bytes) return UMBEL_OK;
