@@ -133,8 +133,8 @@ umbeli_text umbeli_csv_field(umbeli_text *rest, uint8_t delimiter, bool *done, u
 /* The record without a byte-order mark before a quote, which still opens a field. */
 umbeli_text umbeli_csv_unmarked(umbeli_text record);
 
-/* False if a quote does not close, or if text follows a quoted field that has line breaks: its quote
- * was a stray one, and several lines were read as one record. */
+/* False if a quote does not close, or if text follows a quoted field that has line breaks: its
+ * quote was a stray one, and several lines were read as one record. */
 bool umbeli_csv_well_formed(umbeli_text record, uint8_t delimiter);
 
 /* A key of several parts, being assembled. */

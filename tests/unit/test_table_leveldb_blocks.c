@@ -264,7 +264,7 @@ static void blocks_share_the_limit(void **state) {
 
 static void compressed_bytes_end_with_the_block(void **state) {
     (void)state;
-    static const char *const what[] = {[SNAPPY] = "snappy", [ZSTD] = "bytes behind the frame"};
+    static const char *const what[] = {[SNAPPY] = "snappy", [ZSTD] = "bytes after the frame"};
     for (uint8_t type = SNAPPY; type <= ZSTD; type++) {
         for (size_t more = 0; more <= 1; more++) {
             file f = {.len = 0};
