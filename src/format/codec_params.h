@@ -46,8 +46,8 @@ umbel_err umbeli_classic_read(const umbeli_scheme *scheme, umbeli_shape shape, c
                               umbeli_decoding how, const umbeli_settings *settings,
                               umbel_filter **out, umbel_diag *diag);
 
-/* umbeli_classic_read for `left` bytes of words of 64 bits, big-endian, of which there must be shape.bits; no
- * view of them is possible.  `at` is their offset, for the diagnostic. */
+/* umbeli_classic_read for `left` bytes of big-endian words of 64 bits, of which there must be
+ * shape.bits; no view of them is possible.  `at` is their offset, for the diagnostic. */
 umbel_err umbeli_words_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *words,
                             uint64_t left, uint64_t at, umbeli_decoding how,
                             const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);

@@ -91,7 +91,7 @@ static classes fills_of(const uint8_t *bits, uint64_t m) {
     return all;
 }
 
-/* The rate for random keys or, with `alike`, for keys of the same classes as those in the filter. */
+/* The rate for random keys or, with `alike`, for keys of the classes that the filter has. */
 static double class_rate(const classes *all, uint32_t hashes, bool alike) {
     double sum = 0, weights = 0;
     for (uint64_t from = 0; from < all->count; from++) {
