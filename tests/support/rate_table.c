@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cases.h"
+#include "foreign.h"
 
 enum { CHANCE = 2000000, QUESTIONS = 4 * CHANCE, BATCH = 4096, KEY = 16, LIMIT = 4 };
 enum { MANY_FILTERS = 1000 };
@@ -32,10 +33,7 @@ const unsigned rate_formats_count = sizeof rate_formats / sizeof *rate_formats;
 static uint64_t state;
 
 static uint64_t draw(void) {
-    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+    return foreign_random(&state);
 }
 
 static uint8_t bytes[BATCH][KEY];

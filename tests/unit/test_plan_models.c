@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "plan/plan.h"
 
 static void assert_close(double seen, double expected, double relative) {
@@ -317,11 +318,8 @@ static void classic_one_in_a_thousand(void **state) {
 
 static uint64_t random_state;
 
-static uint64_t random64(void) { /* splitmix64 */
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+static uint64_t random64(void) {
+    return foreign_random(&random_state);
 }
 
 /* The rate of one filter of random keys: the mean of its blocks' products of set bits. */

@@ -14,15 +14,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foreign.h"
 #include "plan/plan.h"
 
 static uint64_t random_state;
 
-static uint64_t random64(void) { /* splitmix64 */
-    uint64_t z = random_state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
+static uint64_t random64(void) {
+    return foreign_random(&random_state);
 }
 
 static int seed(void **state) {
