@@ -21,7 +21,7 @@ function lengthOf(key) {
   return trueLength.call(key);
 }
 
-/** What was given as a batch, as an array.  Whatever else could be iterated over is a mistake. */
+/** What was given as a batch, as an array.  Anything else that is iterable is a mistake. */
 function batchOf(keys) {
   if (Array.isArray(keys)) return keys;
   if (typeof keys === 'object' && keys !== null && !ArrayBuffer.isView(keys)) {
@@ -71,7 +71,7 @@ function rate(value, name) {
   throw new RangeError(`${name}: a number between 0 and 1 is needed, not ${value}`);
 }
 
-/** Refuses misspelt options: a capacity that is not read would be a filter of another size. */
+/** Refuses misspelt options: an ignored capacity would make a filter of another size. */
 function known(options, names, what) {
   for (const name of Object.keys(options)) {
     if (!names.includes(name)) throw new TypeError(`${what}: there is no option '${name}'`);
@@ -86,7 +86,7 @@ const FOREIGN = ['format', 'variant', 'capacity', 'fpr', 'bytes', 'seed', 'hashe
 /** The module's functions and memory. */
 export class Engine {
   constructor(module) {
-    // What is left of the C library's files; there are none.
+    // Stubs for the C library's files; there are none.
     const imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       (imports[from] ??= {})[name] = () => 8; // EBADF
@@ -220,7 +220,7 @@ export class Engine {
     return this.withKey(`${text}\0`, use);
   }
 
-  /** Room for so many bytes of keys. */
+  /** Room for this many bytes of keys. */
   stage(length) {
     if (length > this.stagingLength) {
       this.release(this.staging);
@@ -354,7 +354,7 @@ export function bind(module) {
 
   let handleOf;
 
-  /** A filter in the making; `total` keys, if that is known, make the capacity of kinds that need one. */
+  /** A filter that is being built; `total`, if known, is the capacity of kinds that need one. */
   function startBuild({ secret, never, ...rest }, total) {
     const goodKeys = never ? batchOf(never) : [];
     if (rest.kind === undefined) rest.kind = 'static';
@@ -722,7 +722,7 @@ export function bind(module) {
       throw new TypeError('a value is a string, a number or a bigint');
     }
     if (/int/.test(type) && Number.isInteger(value) && !Number.isSafeInteger(value)) {
-      throw new RangeError(`${value}: beyond 2^53 a number stands for its neighbours, too; give a bigint`);
+      throw new RangeError(`${value}: beyond 2^53 a number also stands for its neighbours; give a bigint`);
     }
     return engine.withKey(String(value), (at, length) => {
       const out = engine.alloc(2 * length + 8);

@@ -4,7 +4,7 @@
 
 declare global {
   interface SymbolConstructor {
-    /** Of ES2026; here so that older settings of the compiler take these types. */
+    /** Part of ES2026, declared for older compiler settings. */
     readonly dispose: unique symbol;
   }
 }
@@ -45,7 +45,7 @@ export type ValueType =
   | 'double'
   | 'uint32be';
 
-/** Keys that are all there: an array, a set, a generator; not a string, nor bytes. */
+/** Keys that are all available: an array, a set, a generator; not a string or bytes. */
 export type Batch = readonly Key[] | (Iterable<Key> & object);
 
 /** Keys that come one after the other: async iterables, streams of objects, lines of node:readline. */
@@ -81,7 +81,7 @@ export interface FilterOptions {
   maxLayers?: number;
   /** Window: forget in this many steps. */
   generations?: number;
-  /** Window: only advance() moves it on. */
+  /** Window: only advance() makes it forget. */
   manual?: boolean;
 }
 
@@ -187,7 +187,7 @@ export class Filter {
   /** A filter from all its keys: the only way to a static one, which is the default kind here. */
   static build(keys: Batch, options?: BuildOptions): Filter;
 
-  /** The same from a stream, which waits while keys go in.  Kinds that take adds need a capacity. */
+  /** Builds from a stream, which waits while keys are added.  Kinds that take adds need a capacity. */
   static buildFrom(keys: Stream, options?: BuildOptions & StreamOptions): Promise<Filter>;
 
   /** A filter of any format from untrusted bytes, all of which are checked. */
@@ -205,7 +205,7 @@ export class Filter {
   /** How many were certainly not in before.  Several times as fast as add. */
   addMany(keys: Batch): number;
 
-  /** The same from a stream, which waits while keys go in. */
+  /** Adds from a stream, which waits while keys are added. */
   addFrom(keys: Stream, options?: StreamOptions): Promise<number>;
 
   /** 1 or 0 for each key. */
@@ -214,7 +214,7 @@ export class Filter {
   /** Counting filters.  False: the key is certainly not in. */
   remove(key: Key): boolean;
 
-  /** Counting filters: at most so often was it added; 15: 15 or more. */
+  /** Counting filters: how often it was added at most; 15 means 15 or more. */
   count(key: Key): number;
 
   /** Adds all keys of a filter of the same kind, size and seed. */
@@ -236,7 +236,7 @@ export class Filter {
   /** What the filter was made as, in constant time. */
   info(): FilterInfo;
 
-  /** What its bits say, by reading all of them. */
+  /** What its bits show; reads all of them. */
   measure(): Measurement;
 
   /** The bits that a lookup of this key reads. */

@@ -8,5 +8,5 @@ export type Source = ArrayBuffer | Uint8Array | object;
 /** The package, over a module of your own. */
 export function initSync(source: Source): typeof import('./index.js');
 
-/** The same without blocking; also from an address or a Response. */
+/** Likewise, without blocking; also from a URL or a Response. */
 export function init(source: Source | string | Promise<Source | string>): Promise<typeof import('./index.js')>;

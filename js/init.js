@@ -13,7 +13,7 @@ export function initSync(source) {
   return { Filter, Recipe, plan, typedKey, parseQuantity, UmbelError, version, lists };
 }
 
-/** The same without blocking; also from a Response, an address, or a promise of any of them. */
+/** Likewise, without blocking; also from a Response, a URL, or a promise of any of them. */
 export async function init(source) {
   let given = await source;
   if (typeof given === 'string' || given instanceof URL) given = await fetch(given);

@@ -14,7 +14,7 @@ async function* chunksOf(stream) {
   }
 }
 
-/** What for await takes; a TypeError for everything that has no keys, one after the other. */
+/** Something that `for await` accepts; throws a TypeError for anything else. */
 function keysIn(source) {
   if (typeof source === 'object' && source !== null && !ArrayBuffer.isView(source)) {
     if (typeof source.pipe === 'function' && source.readableObjectMode === false) {
@@ -28,7 +28,7 @@ function keysIn(source) {
   throw new TypeError('keys come from an async iterable, a stream or an iterable');
 }
 
-/** Hands on keys by the batch.  Nothing more is asked of the source meanwhile, so it may wait. */
+/** Passes keys on in batches.  The source is not read meanwhile, so it may wait. */
 async function inBatches(source, { batch = BATCH } = {}, use) {
   if (!Number.isInteger(batch) || batch < 1) throw new RangeError('batch: a whole number from 1 on is needed');
   let keys = [];

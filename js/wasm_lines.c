@@ -115,19 +115,19 @@ static void count(tally *t, const umbel_records_batch *b) {
 }
 
 enum { KEYS = 4096 }; /* of a batch */
-static umbel_key found[KEYS];
+static umbel_key with_key[KEYS];
 static uint8_t hits[KEYS];
 
 /* The keys of a batch that has records without one. */
 static size_t only_keys(const umbel_records_batch *b) {
     size_t n = 0;
     for (size_t i = 0; i < b->n; i++) {
-        if (b->states[i] == UMBEL_FOUND_KEY) found[n++] = b->keys[i];
+        if (b->states[i] == UMBEL_FOUND_KEY) with_key[n++] = b->keys[i];
     }
     return n;
 }
 
-/* The records of a piece as keys for the builder, or without one as good keys; 0: it failed.
+/* Adds the records of a piece to the builder or, without one, to the good keys; 0: it failed.
  * never may be NULL if there is a builder.  numbers: records, those without the part, malformed
  * ones. */
 EXPORT("build_lines")
@@ -139,9 +139,9 @@ int wasm_build_lines(umbel_builder *builder, umbel_never *never, umbel_records *
     umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
     while (!e && !(e = umbel_records_next(records, &b, &diag)) && b.n) {
         size_t n = only_keys(&b);
-        e = builder ? umbel_builder_add(builder, found, n, &diag)
-                    : umbel_never_ask(never, found, n, &diag);
-        if (!e && builder && never) e = umbel_never_show(never, found, n, &diag);
+        e = builder ? umbel_builder_add(builder, with_key, n, &diag)
+                    : umbel_never_ask(never, with_key, n, &diag);
+        if (!e && builder && never) e = umbel_never_show(never, with_key, n, &diag);
         count(&t, &b);
     }
     wasm_put_numbers((const double[]){t.records, t.nothing, t.malformed}, 3);

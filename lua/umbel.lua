@@ -7,8 +7,8 @@
 --   if bad:contains("www.example.com") then ... end
 --
 --   umbel.open(path)     a list, or nil and why not
---   list:contains(key)   whether the list has it; for names of domains, or one of its parents
---   list:line(text)      likewise for a whole line, from which the recipe takes the key
+--   list:contains(key)   whether the list has it or, for domain names, one of its parents
+--   list:line(text)      likewise for a whole line, in which the recipe finds the key
 --   list:info()          a table: kind, keys, bytes, replaced, exceptions
 --   list:close()
 --   umbel.version

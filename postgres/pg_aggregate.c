@@ -19,9 +19,9 @@ typedef struct build {
     umbel_filter *filter;        /* NULL while there is only a builder or a piece */
     umbel_builder *builder;      /* kinds that are built once, from all keys      */
     const struct varlena *piece; /* deserialised: a partial filter, not decoded   */
-    double capacity, fpr;        /* as the first row said                         */
+    double capacity, fpr;        /* as the first row says                         */
     const umbel_recipe *recipe;
-    const char *recipe_text; /* of a builder, whose filter is not there yet */
+    const char *recipe_text; /* of a builder, which has no filter yet */
     bool by_hash;
     uint32_t pending;       /* hashes that wait ...                            */
     uint64_t hashes[BATCH]; /* ... because a batch overlaps its cache misses   */
@@ -226,7 +226,7 @@ KEY_TYPE(bytes, pgu_key_bytes)
 KEY_TYPE(number, pgu_key_number)
 KEY_TYPE(uuid, pgu_key_uuid)
 
-/* ---- merging, and the way between processes ------------------------------------------------- */
+/* ---- merging, and passing between processes --------------------------------------------- */
 
 PG_FUNCTION_INFO_V1(umbel_pg_union_add);
 PG_FUNCTION_INFO_V1(umbel_pg_combine);

@@ -117,7 +117,8 @@ static identity identity_of(const struct varlena *value) {
     } else {
         id.place = (uint64)(uintptr_t)value;
         id.size = VARSIZE_ANY(value);
-        /* Of a compressed value these are the last compressed bytes, which depend on all before. */
+        /* For a compressed value these are the last compressed bytes, which depend on all others.
+         */
         id.sum = last_word(value);
     }
     return id;

@@ -55,7 +55,7 @@ static bool is_plain_name(const char *name) {
 }
 
 static bool read_secret(const char *name, uint8_t secret[16], umbel_diag *diag) {
-    char path[MAXPGPATH], bytes[35]; /* one more than 32 digits and their end of line have */
+    char path[MAXPGPATH], bytes[35]; /* one more than 32 digits and a line break */
     snprintf(path, sizeof path, "%s/%s", secret_directory, name);
     int fd = OpenTransientFile(path, O_RDONLY | PG_BINARY);
     if (fd < 0) {

@@ -75,7 +75,7 @@ extern Datum pgu_mapped(umbel_filter *filter, MemoryContext context);
 
 /* ---- keys: pg_key.c */
 
-/* A recipe that lives as long as the context; NULL: "line", for which there is nothing to do. */
+/* A recipe that lives as long as the context; NULL for "line", which changes nothing. */
 extern const umbel_recipe *pgu_recipe(const char *text, MemoryContext context);
 
 /* The key of a datum; false: the recipe finds none in it.  `number` has room for an integer. */

@@ -381,8 +381,8 @@ typedef struct sq_function {
     void (*step)(sqlite3_context *, int, sqlite3_value **);
 } sq_function;
 
-/* What opens files or takes secrets is for the program's own SQL, not for triggers and views of a
- * database from somebody else. */
+/* Functions that open files or take secrets are for the program's own SQL, not for triggers and
+ * views of a stranger's database. */
 static const sq_function sq_functions[] = {
     {"umbel", -1, SQLITE_INNOCUOUS, NULL, sq_agg_step},
     {"umbel_build", -1, SQLITE_INNOCUOUS, NULL, sq_build_step},

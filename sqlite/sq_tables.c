@@ -111,7 +111,7 @@ static const sq_function_table sq_function_tables[] = {
      7, 4, 0, sq_plan_row},
 };
 
-/* ---- SQLite's side of them ------------------------------------------------------------------ */
+/* ---- virtual tables ------------------------------------------------------------------ */
 
 typedef struct sq_module {
     const sq_function_table *about;

@@ -16,7 +16,7 @@
 #include "umbel_plan.h"
 #include "umbel_recipe.h"
 
-/* ---- sq_filters.c: a connection, and the filters that its queries ask */
+/* ---- sq_filters.c: a connection, and the filters that its queries use */
 
 typedef struct sq_connection sq_connection;
 sq_connection *sq_connection_new(sqlite3 *db);

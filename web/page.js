@@ -64,7 +64,7 @@ function read(first) {
 const planner = new Library();
 const files = new Library();
 startPlan(planner, () => { if (view === 'plan') write(); });
-read(true); // the plan is the first that the library is asked for
+read(true); // the library is first asked for the plan
 const lists = planner.call('lists');
 lists.then(nameKinds);
 startLearn(planner);

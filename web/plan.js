@@ -20,7 +20,7 @@ const fields = [
 let library;
 let changed;
 let turn = 0;
-let drawn; // the chart, to be drawn again at another width
+let drawn; // the chart, for redrawing at another width
 let kinds = []; // of filters, in the legend
 let reasons = []; // why fields cannot be read
 let shown; // what is on the page now, to be shown again in another language
@@ -82,7 +82,7 @@ function best(given, plans, adding) {
   return found;
 }
 
-/** Two sizes that would look alike are shown in bytes. */
+/** In bytes if two sizes would otherwise look the same. */
 function sizeBeside(bytes, other) {
   const text = sizeText(bytes);
   return text === sizeText(other) ? `${countText(bytes)} bytes` : text;

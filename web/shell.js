@@ -50,7 +50,7 @@ export function speak(now) {
 
 // ---- Workers ----
 
-/** What lies in this very page as base64. */
+/** What is embedded in this page as base64. */
 function inline(id) {
   return Uint8Array.from(atob($(id).textContent), (char) => char.charCodeAt(0));
 }

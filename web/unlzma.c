@@ -14,7 +14,8 @@
 
 enum { CONTEXT_BITS = 3, EVEN = 1024 /* of 2048 */ };
 
-/* Where each table of probabilities starts; each for a state but for those of distances and lengths. */
+/* Where each table of probabilities starts; each for a state but for those of distances and
+ * lengths. */
 enum {
     MATCH = 0,
     REPEAT = MATCH + 12,
@@ -104,7 +105,8 @@ static uint32_t distance_of_copy(uint32_t length) {
     return start + 16 * plain(count - 4) + reversed(ALIGN, 4);
 }
 
-/* After a copy the byte differs from `guess`, the one at the latest distance: a context, too. */
+/* After a copy the byte differs from `guess`, the one at the latest distance, which is a context as
+ * well. */
 static uint8_t literal(uint8_t before, bool guessed, uint32_t guess) {
     uint32_t at = LITERAL + 0x300 * (uint32_t)(before >> (8 - CONTEXT_BITS)), node = 1;
     while (node < 256 && guessed) {

@@ -134,7 +134,7 @@ function hashOf(filter, model, key) {
   return engine.texts(1)[0];
 }
 
-/** Tries words until one that was never added is taken for one that was. */
+/** Tries words until one that was never added is found. */
 function mistake({ model, keys, from }) {
   const filter = models[model]();
   try {
@@ -150,7 +150,7 @@ function mistake({ model, keys, from }) {
   }
 }
 
-/** The i-th of some pronounceable words. */
+/** The i-th pronounceable word. */
 function wordOf(i) {
   let word = '';
   let rest = (i * 7919 + 12289) % 1000003;
@@ -253,7 +253,7 @@ async function open({ file, as, secret }, task) {
   }
 }
 
-/** Refuses a large file that nothing can be, before all of it is read. */
+/** Refuses a large file that cannot be a filter or a table before all of it is read. */
 async function glance(file) {
   const bytes = async (from, to) => new Uint8Array(await file.slice(from, to).arrayBuffer());
   const start = await bytes(0, SLICE);

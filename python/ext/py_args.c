@@ -141,7 +141,7 @@ static bool read_value(umbelpy_state *state, umbelpy_request *request, const umb
     case UMBELPY_RATE:
         *(double *)to = PyFloat_AsDouble(value);
         if (PyErr_Occurred()) return false;
-        /* 0 is "not given" to the library, and nobody who writes it here means that. */
+        /* To the library 0 means "not given", which nobody who writes it means. */
         if (*(double *)to > 0 && *(double *)to < 1) return true;
         return umbelpy_refuse(state, UMBEL_EINVAL, field->name, "not between 0 and 1");
     case UMBELPY_FLAG:

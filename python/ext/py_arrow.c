@@ -40,7 +40,7 @@ typedef struct umbelpy_chunk {
     arrow_array array;
 } umbelpy_chunk;
 
-/* Producers may run Python code, which must not see an exception that is not its own. */
+/* Producers may run Python code, which must not see an exception of ours. */
 void umbelpy_chunk_free(umbelpy_chunk *chunk) {
     PyObject *type, *value, *trace;
     PyErr_Fetch(&type, &value, &trace);

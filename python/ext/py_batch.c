@@ -16,7 +16,7 @@ enum {
     PIECE = 4096,         /* keys; their places and references stay in the second-level cache   */
     BULK_PIECE = 1 << 21, /* where the library sorts by place or uses threads                    */
     BULK_BYTES = 32 << 20,
-    AHEAD = 16, /* objects; their memory is waited for far longer than it takes to read them      */
+    AHEAD = 16, /* objects; reading them takes far less time than waiting for their memory      */
     KEEP_GIL = 256, /* fewer keys than this are done before another thread has woken up          */
     SCRATCH = 8 << 20, /* bytes for keys that are not in the caller's memory as they are hashed   */
     SIGNALS = 1 << 22  /* keys after which Ctrl-C is noticed                                      */
@@ -43,7 +43,7 @@ struct umbelpy_batch {
 /* ---- opening ------------------------------------------------------------------------------ */
 
 static bool open_objects(umbelpy_batch *batch, PyObject *keys, bool counted) {
-    if (PyUnicode_Check(keys)) { /* whose letters nobody wants as keys */
+    if (PyUnicode_Check(keys)) { /* its characters are not meant as keys */
         PyErr_SetString(PyExc_TypeError, "one key, where a batch of keys is expected");
         return false;
     }
@@ -61,8 +61,8 @@ static bool open_objects(umbelpy_batch *batch, PyObject *keys, bool counted) {
     return true;
 }
 
-/* pandas' and polars' columns as NumPy's arrays; NULL with an exception.  A table would iterate over
- * the names of its columns, which nobody wants as keys. */
+/* pandas' and polars' columns as NumPy's arrays; NULL with an exception.  Iterating over a table
+ * would give the names of its columns, which are not meant as keys. */
 static PyObject *column_of(PyObject *keys) {
     PyObject *array = PyObject_CallMethod(keys, "to_numpy", NULL);
     PyObject *ndim = array ? PyObject_GetAttrString(array, "ndim") : NULL;
@@ -201,7 +201,7 @@ static bool gather_rare(umbelpy_state *state, umbelpy_batch *batch, PyObject *it
     umbel_key *to = &batch->keys[batch->used];
     umbelpy_key key;
     PyObject *held = NULL;
-    Py_INCREF(item); /* reading it may run code that takes it from the list */
+    Py_INCREF(item); /* reading it may run code that removes it from the list */
     if (umbelpy_is_number(batch->type)) {
         uint8_t *number = batch->numbers + 8 * batch->used;
         *to = (umbel_key){number, umbelpy_number(item, batch->type, number)};
@@ -259,7 +259,7 @@ static PyObject *item_at(const umbelpy_batch *batch, size_t i) {
     return item;
 }
 
-/* Asks for the memory of an object that will be read soon: its head and the start of its text. */
+/* Prefetches an object that will be read soon: its head and the start of its text. */
 static void fetch(const PyObject *item) {
     __builtin_prefetch(item, 1);
     __builtin_prefetch((const char *)item + 64);

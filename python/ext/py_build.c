@@ -85,7 +85,7 @@ static PyObject *build_from(umbelpy_state *state, umbelpy_batch *batch, umbelpy_
     return (PyObject *)umbelpy_wrap(state, filter, NULL, request->opts.threads);
 }
 
-/* counted: the kind has to be told how many keys will come. */
+/* counted: the kind needs to know how many keys will come. */
 static PyObject *build_batch(umbelpy_state *state, umbelpy_request *request, bool counted) {
     umbel_params *params = &request->params;
     PyObject *keys = request->object ? request->object : Py_None, *made = NULL;

@@ -9,7 +9,7 @@
 
 typedef struct error_class {
     const char *name, *doc;
-    PyObject **also; /* the built-in exception that it is as well, or NULL */
+    PyObject **also; /* the built-in exception that it also is, or NULL */
 } error_class;
 
 static const error_class classes[UMBELPY_ERRORS] = {

@@ -33,8 +33,7 @@ typedef struct umbelpy_gate {
 bool umbelpy_gate_make(umbelpy_gate *gate);
 void umbelpy_gate_end(umbelpy_gate *gate);
 
-/* Returns when nobody is inside whom this use would disturb.  That stays true while the GIL is
- * held. */
+/* Returns when this use would disturb nobody inside, which stays true while the GIL is held. */
 void umbelpy_gate_wait(umbelpy_gate *gate, umbelpy_use use);
 
 /* Goes inside, to release the GIL there.  enter_both enters two gates together or neither, so that

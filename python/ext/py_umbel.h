@@ -47,7 +47,8 @@ umbelpy_state *umbelpy_state_of(PyObject *self);
 
 bool umbelpy_errors_add(PyObject *module, umbelpy_state *state);
 
-/* Sets the exception for a failure and returns NULL, which is false as well.  path (optional) is the file's. */
+/* Sets the exception for a failure and returns NULL, which is false as well.  path (optional) is
+ * the file's. */
 void *umbelpy_fail(umbelpy_state *state, umbel_err err, const umbel_diag *diag, PyObject *path);
 
 /* umbelpy_fail for what the extension itself refuses. */
