@@ -27,31 +27,13 @@ void bf_options_init(bf_options *options, RedisModuleCtx *ctx) {
 }
 
 bf_word bf_word_of(const RedisModuleString *text) {
-    static const struct {
-        const char *name;
-        bf_word word;
-    } words[] = {
-        {"ITEMS", BF_WORD_ITEMS},
-        {"CAPACITY", BF_WORD_CAPACITY},
-        {"ERROR", BF_WORD_ERROR},
-        {"EXPANSION", BF_WORD_EXPANSION},
-        {"NONSCALING", BF_WORD_NONSCALING},
-        {"NOCREATE", BF_WORD_NOCREATE},
-        {"COUNTING", BF_WORD_COUNTING},
-        {"IFNOTEXISTS", BF_WORD_IFNOTEXISTS},
-        {"LAYOUT", BF_WORD_LAYOUT},
-        {"SEED", BF_WORD_SEED},
-        {"TIGHTENING", BF_WORD_TIGHTENING},
-        {"WINDOW", BF_WORD_WINDOW},
-        {"TTL", BF_WORD_TTL},
-        {"VALIDATESCALETO", BF_WORD_VALIDATESCALETO},
-    };
+#define NAME(name) #name,
+    static const char *const names[] = {"", BF_WORDS_ALONE(NAME) BF_WORDS_WITH_VALUE(NAME)};
     size_t len = 0;
     const char *s = RedisModule_StringPtrLen(text, &len);
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strlen(words[i].name) == len && !strncasecmp(words[i].name, s, len)) {
-            return words[i].word;
-        }
+    for (size_t i = 1; i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i]) == len && !strncasecmp(names[i], s, len)) return (bf_word)i;
+    }
     return BF_WORD_UNKNOWN;
 }
 

@@ -21,24 +21,16 @@ typedef struct bf_options {
 /* Starts with the defaults from the settings. */
 void bf_options_init(bf_options *options, RedisModuleCtx *ctx);
 
+/* The words of the commands, without a value and with one. */
+#define BF_WORDS_ALONE(X) X(NONSCALING) X(NOCREATE) X(IFNOTEXISTS) X(COUNTING) X(ITEMS)
+#define BF_WORDS_WITH_VALUE(X) \
+    X(CAPACITY)                \
+    X(ERROR) X(EXPANSION) X(LAYOUT) X(SEED) X(TIGHTENING) X(WINDOW) X(TTL) X(VALIDATESCALETO)
+
+#define BF_WORD_ID(name) BF_WORD_##name,
 typedef enum bf_word {
     BF_WORD_UNKNOWN,
-    /* without a value */
-    BF_WORD_NONSCALING,
-    BF_WORD_NOCREATE,
-    BF_WORD_IFNOTEXISTS,
-    BF_WORD_COUNTING,
-    BF_WORD_ITEMS,
-    /* with one */
-    BF_WORD_CAPACITY,
-    BF_WORD_ERROR,
-    BF_WORD_EXPANSION,
-    BF_WORD_LAYOUT,
-    BF_WORD_SEED,
-    BF_WORD_TIGHTENING,
-    BF_WORD_WINDOW,
-    BF_WORD_TTL,
-    BF_WORD_VALIDATESCALETO
+    BF_WORDS_ALONE(BF_WORD_ID) BF_WORDS_WITH_VALUE(BF_WORD_ID)
 } bf_word;
 
 static inline bool bf_word_has_value(bf_word word) {
