@@ -691,7 +691,7 @@ def test_certificates_that_are_refused(tls, authority, tmp_path):
 def test_a_self_signed_certificate_is_its_own_authority(tls, authority, tmp_path):
     path = build(tmp_path)
     tls("CONFIG", "SET", "tls-cert-file", authority.file)
-    refused(push_secure(tls, "localhost", path, "--key", "f"), "is not from an authority")
+    refused(push_secure(tls, "localhost", path, "--key", "f"), "is not signed by a trusted authority")
     pushed(push_secure(tls, "localhost", path, "--key", "f", "--cacert", authority.file, "--sni", "ca"))
 
 
