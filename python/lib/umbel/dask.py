@@ -51,7 +51,9 @@ def _insist_on_merging(options: dict[str, Any]) -> None:
 
 
 def build(keys: Any, capacity: int, fpr: float, *, type: str | None = None, **options: Any) -> umbel.Filter:
-    """A filter of all keys of a Bag, a Series or anything else with to_delayed(); missing values are not keys.  capacity is for all partitions together.  The options are those of umbel.Filter; only kinds that can be merged are possible.  type: how numbers become keys, as in Filter.update.  A secret
+    """A filter of all keys of a Bag, a Series or anything else with to_delayed(); missing values are not
+    keys.  capacity is for all partitions together.  The options are those of umbel.Filter; only kinds
+    that can be merged are possible.  type: how numbers become keys, as in Filter.update.  A secret
     travels to the workers with the tasks."""
     _insist_on_merging(options)
     secret = options.get("secret")
