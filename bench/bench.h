@@ -85,10 +85,11 @@ void bench_growth(size_t n);
 
 typedef struct plain_fuse plain_fuse;
 
-/* From distinct keys; NULL if it cannot be built.  count says how many are found, asking for one
- * after another. */
-plain_fuse *plain_fuse_new(const uint64_t *keys, size_t n);
-size_t plain_fuse_count(const plain_fuse *f, const uint64_t *keys, size_t n);
+/* From distinct numbers; NULL if it cannot be built.  count says how many are found, asking for one
+ * after another; count_keys asks for the XXH3 of keys. */
+plain_fuse *plain_fuse_new(const uint64_t *numbers, size_t n);
+size_t plain_fuse_count(const plain_fuse *f, const uint64_t *numbers, size_t n);
+size_t plain_fuse_count_keys(const plain_fuse *f, const umbel_key *keys, size_t n);
 void plain_fuse_free(plain_fuse *f);
 
 /* ---- report.c: the results, as a table or as JSON ---- */

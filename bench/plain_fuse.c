@@ -14,6 +14,9 @@
 
 #include "bench.h"
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 typedef struct table {
     uint32_t length, mask, range; /* of a segment; range: slots that can be a key's first */
     size_t slots;
@@ -154,16 +157,26 @@ void plain_fuse_free(plain_fuse *f) {
     free(f);
 }
 
-size_t plain_fuse_count(const plain_fuse *f, const uint64_t *keys, size_t n) {
+static bool has(const table *t, const uint8_t *prints, uint64_t hash) {
+    uint32_t slot[3];
+    slots_of(t, hash, slot);
+    unsigned all = prints[slot[0]] ^ prints[slot[1]] ^ prints[slot[2]];
+    return all == print_of(hash);
+}
+
+size_t plain_fuse_count(const plain_fuse *f, const uint64_t *numbers, size_t n) {
     table t = f->t;
-    const uint8_t *prints = f->prints;
+    size_t found = 0;
+    for (size_t i = 0; i < n; i++) found += has(&t, f->prints, mixed(numbers[i], f->seed));
+    return found;
+}
+
+size_t plain_fuse_count_keys(const plain_fuse *f, const umbel_key *keys, size_t n) {
+    table t = f->t;
     size_t found = 0;
     for (size_t i = 0; i < n; i++) {
-        uint32_t slot[3];
-        uint64_t hash = mixed(keys[i], f->seed);
-        slots_of(&t, hash, slot);
-        unsigned all = prints[slot[0]] ^ prints[slot[1]] ^ prints[slot[2]];
-        found += all == print_of(hash);
+        uint64_t number = XXH3_64bits(keys[i].data, keys[i].len);
+        found += has(&t, f->prints, mixed(number, f->seed));
     }
     return found;
 }
