@@ -25,13 +25,18 @@ typedef struct probe {
     uint32_t width;
 } probe;
 
-static inline probe probe_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
-    uint64_t shard = umbeli_static_shard(&s->layout, hash);
+static inline probe probe_in(const umbeli_static *s, uint64_t shard, uint32_t arity, uint64_t hash,
+                             uint8_t seed) {
     return (probe){
         .table = umbeli_static_table(s, shard),
-        .place = umbeli_static_place_of(&s->layout, arity, hash, s->base.data[shard]),
+        .place = umbeli_static_place_of(&s->grid, arity, hash, seed),
         .width = umbeli_static_width(&s->layout, shard),
     };
+}
+
+static inline probe probe_of(const umbeli_static *s, uint32_t arity, uint64_t hash) {
+    uint64_t shard = umbeli_static_shard(&s->grid, hash);
+    return probe_in(s, shard, arity, hash, s->base.data[shard]);
 }
 
 static uint64_t bit_of(const probe *q, uint32_t i) {
@@ -49,19 +54,55 @@ static inline bool matches(const probe *q, uint32_t arity) {
     return (sum & ((UINT64_C(1) << q->width) - 1)) == 0;
 }
 
-static bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    const umbeli_static *s = umbeli_static_of(f);
+static __attribute__((noinline)) bool has_seeded(const umbeli_static *s, uint64_t hash) {
+    probe q = probe_of(s, s->layout.arity, hash);
+    return matches(&q, s->layout.arity);
+}
+
+/* Nearly all shards are built with the first seed.  A branch lets the processor guess that this one
+ * is, so that a lookup does not wait for the byte that says so. */
+static inline bool first_seed(const umbeli_static *s, uint64_t shard) {
+    return __builtin_expect(s->base.data[shard] == UMBELI_STATIC_FIRST_SEED, 1);
+}
+
+static inline bool has_bits(const umbeli_static *s, uint32_t arity, uint64_t hash) {
+    uint64_t shard = umbeli_static_shard(&s->grid, hash);
+    if (!first_seed(s, shard)) return has_seeded(s, hash);
+    probe q = probe_in(s, shard, arity, hash, UMBELI_STATIC_FIRST_SEED);
+    return matches(&q, arity);
+}
+
+/* Not inlined, so that the function with has_bytes has no registers to save. */
+static __attribute__((noinline)) bool has_any_bits(const umbeli_static *s, uint64_t hash) {
     if (s->layout.empty) return false;
-    if (s->layout.arity == 3) {
-        probe three = probe_of(s, 3, hash);
-        return matches(&three, 3);
+    return s->layout.arity == 3 ? has_bits(s, 3, hash) : has_bits(s, 4, hash);
+}
+
+/* The first slot counts from the first shard's.  Each shard's begin at a multiple of `step`, so the
+ * others follow from it as they do within a shard. */
+static inline bool has_bytes(const umbeli_static *s, uint64_t hash) {
+    uint64_t shard = umbeli_static_shard(&s->grid, hash);
+    if (!first_seed(s, shard)) return has_seeded(s, hash);
+    uint64_t x = umbeli_static_mix(hash, UMBELI_STATIC_FIRST_SEED);
+    uint64_t first = umbeli_mul_high(hash, s->ranges) + shard * s->between;
+    const uint8_t *tables = s->base.data + s->tables_at;
+    uint32_t sum = umbeli_static_print(x);
+    for (uint32_t i = 0; i < UMBELI_STATIC_MAX_ARITY; i++) {
+        sum ^= tables[umbeli_static_slot(first, s->grid.step, x, i)];
     }
-    probe four = probe_of(s, 4, hash);
-    return matches(&four, 4);
+    return (uint8_t)sum == 0;
+}
+
+static inline bool has(const umbeli_static *s, uint64_t hash) {
+    return s->bytes ? has_bytes(s, hash) : has_any_bits(s, hash);
+}
+
+static bool contains_hash(const umbel_filter *f, uint64_t hash) {
+    return has(umbeli_static_of(f), hash);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
-    return contains_hash(f, umbeli_native_hash(&f->shape, key, len));
+    return has(umbeli_static_of(f), umbeli_native_hash(&f->shape, key, len));
 }
 
 static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
@@ -170,6 +211,11 @@ static void lay_out(umbeli_static *s, const umbeli_static_layout *layout) {
     s->tables_at = umbeli_static_tables_at(layout);
     s->wide_len = umbeli_static_table_len(layout, layout->width + 1);
     s->narrow_len = umbeli_static_table_len(layout, layout->width);
+    s->grid = umbeli_static_grid_of(layout);
+    s->bytes = !layout->empty && layout->arity == UMBELI_STATIC_MAX_ARITY && layout->width == 8 &&
+               layout->wide == 0;
+    s->ranges = s->grid.range << layout->shard_bits;
+    s->between = (layout->arity - 1) * s->grid.step;
 }
 
 static umbel_err make(const umbeli_static_layout *layout, umbeli_shape shape, uint64_t len,

@@ -22,7 +22,7 @@
 #include "kind/static/static_store.h"
 #include "plan/static_layout.h"
 
-enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_MAX_ARITY = 4 };
+enum { UMBELI_SCHEME_STATIC = 1, UMBELI_STATIC_MAX_ARITY = 4, UMBELI_STATIC_FIRST_SEED = 1 };
 
 /* A key's slots in its shard's table, and the fingerprint that they must add up to. */
 typedef struct umbeli_static_place {
@@ -30,27 +30,51 @@ typedef struct umbeli_static_place {
     uint32_t print; /* fingerprint of 32 bits; a table holds the lower ones */
 } umbeli_static_place;
 
-static inline uint64_t umbeli_static_shard(const umbeli_static_layout *l, uint64_t hash) {
-    return (hash >> 1) >> (63 - l->shard_bits);
+/* What places follow from: a layout, as lookups need it. */
+typedef struct umbeli_static_grid {
+    uint64_t range, step; /* slots that can be a key's first; slots of a segment */
+    uint32_t shard_bits, shard_shift;
+} umbeli_static_grid;
+
+static inline umbeli_static_grid umbeli_static_grid_of(const umbeli_static_layout *l) {
+    uint64_t step = UINT64_C(1) << l->segment_bits;
+    return (umbeli_static_grid){l->segments * step, step, l->shard_bits, 63 - l->shard_bits};
+}
+
+static inline uint64_t umbeli_static_shard(const umbeli_static_grid *g, uint64_t hash) {
+    return (hash >> 1) >> g->shard_shift;
+}
+
+/* All of a hash, under a shard's seed: where its slots but the first are within their segments, and
+ * its fingerprint. */
+static inline uint64_t umbeli_static_mix(uint64_t hash, uint8_t seed) {
+    uint64_t x = hash + seed * UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
+    return x ^ (x >> 32);
+}
+
+static inline uint32_t umbeli_static_print(uint64_t mixed) {
+    return (uint32_t)((mixed * UINT64_C(0xa0761d6478bd642f)) >> 32);
+}
+
+/* Slot i, given the first and the length of a segment. */
+static inline uint64_t umbeli_static_slot(uint64_t first, uint64_t step, uint64_t mixed,
+                                          uint32_t i) {
+    return i ? (first + i * step) ^ ((mixed >> 21 * (i - 1)) & (step - 1)) : first;
 }
 
 /* The first slot follows from the hash alone, so that hashes in order have their slots in order and
  * building walks through memory; the seed moves the others within their segments.  arity is that of
  * the layout, passed as a parameter because loops of constant length are faster. */
 static inline umbeli_static_place
-umbeli_static_place_of(const umbeli_static_layout *l, uint32_t arity, uint64_t hash, uint8_t seed) {
-    uint64_t x = hash + seed * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-    x = (x ^ (x >> 32)) * UINT64_C(0xd6e8feb86659fd93);
-    x ^= x >> 32;
-    uint64_t range = (uint64_t)l->segments << l->segment_bits;
-    uint32_t first = (uint32_t)umbeli_mul_high(hash << l->shard_bits, range);
-    uint32_t step = UINT32_C(1) << l->segment_bits, mask = step - 1;
-    umbeli_static_place place = {.slot = {first}};
-    place.slot[1] = (first + step) ^ ((uint32_t)x & mask);
-    place.slot[2] = (first + 2 * step) ^ ((uint32_t)(x >> 21) & mask);
-    if (arity == 4) place.slot[3] = (first + 3 * step) ^ ((uint32_t)(x >> 42) & mask);
-    place.print = (uint32_t)((x * UINT64_C(0xa0761d6478bd642f)) >> 32);
+umbeli_static_place_of(const umbeli_static_grid *g, uint32_t arity, uint64_t hash, uint8_t seed) {
+    uint64_t x = umbeli_static_mix(hash, seed);
+    uint64_t first = umbeli_mul_high(hash << g->shard_bits, g->range);
+    umbeli_static_place place = {.print = umbeli_static_print(x)};
+    for (uint32_t i = 0; i < arity; i++) {
+        place.slot[i] = (uint32_t)umbeli_static_slot(first, g->step, x, i);
+    }
     return place;
 }
 
@@ -58,6 +82,12 @@ typedef struct umbeli_static {
     umbel_filter base; /* data: a seed for each shard, then the tables */
     umbeli_static_layout layout;
     uint64_t tables_at, wide_len, narrow_len; /* of one table, bytes */
+    umbeli_static_grid grid;
+
+    /* Four slots per key, of a byte each: all tables are one array of bytes.  The slots in the
+     * ranges of all shards, and between two of these. */
+    bool bytes;
+    uint64_t ranges, between;
 } umbeli_static;
 
 static inline const umbeli_static *umbeli_static_of(const umbel_filter *f) {
@@ -70,8 +100,8 @@ umbel_err umbeli_static_new(const umbeli_static_layout *layout, umbeli_shape sha
 
 /* The table of a shard in the filter's data. */
 static inline uint8_t *umbeli_static_table(const umbeli_static *s, uint64_t shard) {
-    uint64_t wide = s->layout.wide, at = shard * s->wide_len;
-    if (shard >= wide) at = wide * s->wide_len + (shard - wide) * s->narrow_len;
+    uint64_t wide = s->layout.wide, before = shard < wide ? shard : wide;
+    uint64_t at = shard * s->narrow_len + before * (s->wide_len - s->narrow_len);
     return s->base.data + s->tables_at + at;
 }
 

@@ -79,7 +79,8 @@ static inline INLINED void put_slot(shared c, four *q, uint32_t i, __m256i table
 static inline INLINED void place(shared c, const uint64_t *hashes, four *q) {
     const umbeli_static *s = c.s;
     const umbeli_static_layout *l = &s->layout;
-    uint32_t shift = 63 - l->shard_bits, step = UINT32_C(1) << l->segment_bits;
+    uint32_t shift = s->grid.shard_shift;
+    uint64_t step = s->grid.step;
     __m256i hash = _mm256_loadu_si256((const __m256i *)(const void *)hashes);
     __m256i shard = _mm256_srl_epi64(_mm256_srli_epi64(hash, 1), _mm_cvtsi32_si128((int)shift));
     __m256i seed = seeds_of(s->base.data, hashes, shift);
@@ -98,7 +99,7 @@ static inline INLINED void place(shared c, const uint64_t *hashes, four *q) {
     }
 
     __m256i inner = _mm256_sll_epi64(hash, _mm_cvtsi32_si128((int)l->shard_bits));
-    __m256i range = all((uint64_t)l->segments << l->segment_bits), mask = all(step - 1);
+    __m256i range = all(s->grid.range), mask = all(step - 1);
     __m256i low = _mm256_srli_epi64(_mm256_mul_epu32(inner, range), 32);
     __m256i first = _mm256_mul_epu32(_mm256_srli_epi64(inner, 32), range);
     first = _mm256_srli_epi64(_mm256_add_epi64(first, low), 32);
@@ -224,11 +225,10 @@ void umbeli_static_contains_avx2(const umbeli_static *s, const uint64_t *hashes,
     size_t whole = n & ~(size_t)(LANES - 1), rest = n - whole;
     uint64_t last[LANES] = {0};
     uint8_t last_hit[LANES];
-    bool bytes = s->layout.width == 8 && s->layout.wide == 0 && s->layout.arity == 4;
-    void (*run)(const umbeli_static *, const uint64_t *, size_t, uint8_t *) = bytes ? contains_bytes
-                                                                              : s->layout.arity == 3
-                                                                                  ? contains_three
-                                                                                  : contains_four;
+    void (*run)(const umbeli_static *, const uint64_t *, size_t, uint8_t *) =
+        s->bytes               ? contains_bytes
+        : s->layout.arity == 3 ? contains_three
+                               : contains_four;
     run(s, hashes, whole, hit);
     if (rest == 0) return;
     memcpy(last, hashes + whole, rest * sizeof *last);

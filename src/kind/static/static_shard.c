@@ -46,11 +46,12 @@ static inline bool fill(const umbeli_static_layout *l, uint32_t arity,
     size_t slots = (size_t)umbeli_static_slots(l);
     uint64_t *restrict sums = b->sums;
     uint8_t *restrict counts = b->counts;
+    umbeli_static_grid grid = umbeli_static_grid_of(l);
     unsigned seen = 0;
     memset(sums, 0, slots * sizeof *sums);
     memset(counts, 0, slots);
     for (size_t i = 0; i < n; i++) {
-        umbeli_static_place p = umbeli_static_place_of(l, arity, hashes[i], seed);
+        umbeli_static_place p = umbeli_static_place_of(&grid, arity, hashes[i], seed);
         for (uint32_t j = 0; j < arity; j++) {
             unsigned count = (counts[p.slot[j]] + (unsigned)ONE) ^ j;
             seen |= count;
@@ -71,6 +72,7 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
     uint64_t *restrict sums = b->sums, *restrict order = b->order;
     uint8_t *restrict counts = b->counts, *restrict which = b->which;
     uint32_t *restrict queue = b->queue;
+    umbeli_static_grid grid = umbeli_static_grid_of(l);
     for (size_t start = 0; start < slots; start++) {
         queue[tail] = (uint32_t)start;
         tail += counts[start] >> 2 == 1;
@@ -81,7 +83,7 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
             uint64_t hash = sums[slot];
             order[taken] = hash;
             which[taken++] = counts[slot] & WHICH;
-            umbeli_static_place p = umbeli_static_place_of(l, arity, hash, seed);
+            umbeli_static_place p = umbeli_static_place_of(&grid, arity, hash, seed);
             for (uint32_t j = 0; j < arity; j++) {
                 uint32_t other = p.slot[j];
                 uint8_t count = (uint8_t)((counts[other] - ONE) ^ (int)j);
@@ -99,8 +101,9 @@ static inline size_t peel(const umbeli_static_layout *l, uint32_t arity,
 static inline void solve(const umbeli_static_layout *l, uint32_t arity,
                          const umbeli_static_scratch *b, size_t n, uint8_t seed) {
     uint64_t *restrict sums = b->sums;
+    umbeli_static_grid grid = umbeli_static_grid_of(l);
     for (size_t i = n; i-- > 0;) {
-        umbeli_static_place p = umbeli_static_place_of(l, arity, b->order[i], seed);
+        umbeli_static_place p = umbeli_static_place_of(&grid, arity, b->order[i], seed);
         uint64_t value = p.print;
         for (uint32_t j = 0; j < arity; j++) value ^= sums[p.slot[j]];
         sums[p.slot[b->which[i]]] = value;
@@ -135,7 +138,7 @@ static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbel
 uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
                                   umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
                                   uint32_t width, uint8_t *table) {
-    for (unsigned i = 1; i <= UINT8_MAX; i++) {
+    for (unsigned i = UMBELI_STATIC_FIRST_SEED; i <= UINT8_MAX; i++) {
         uint8_t seed = (uint8_t)i;
         bool fits = layout->arity == 3 ? try_seed(layout, 3, scratch, hashes, n, seed)
                                        : try_seed(layout, 4, scratch, hashes, n, seed);
