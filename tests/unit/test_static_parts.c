@@ -19,16 +19,22 @@ static int ascending(const void *a, const void *b) {
 
 static void sorts(void **state) {
     (void)state;
-    enum { MOST = 50000 };
+    enum { MOST = 600000 }; /* more than are sorted in one go */
     static uint64_t a[MOST], b[MOST], scratch[MOST];
-    const size_t sizes[] = {0, 1, 2, 24, 25, 100, 3000, MOST};
+    const size_t sizes[] = {0, 1, 2, 24, 25, 100, 3000, 50000, MOST};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        for (int shape = 0; shape < 6; shape++) {
+        for (int shape = 0; shape < 8; shape++) {
             size_t n = sizes[i], distinct = 0;
             for (size_t j = 0; j < n; j++) {
                 uint64_t random = check_key(5, j);
-                const uint64_t shapes[] = {
-                    random, random % 7, 42, j, n - j, random | 0xffffffffff000000 >> j % 9};
+                const uint64_t shapes[] = {random,
+                                           random % 7,
+                                           42,
+                                           j,
+                                           n - j,
+                                           random | 0xffffffffff000000 >> j % 9,
+                                           random >> 44 | random << 63,
+                                           (random & 0xfff) | 0xabcdef0000000000};
                 a[j] = b[j] = shapes[shape];
             }
             qsort(b, n, sizeof *b, ascending);

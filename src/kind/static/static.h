@@ -117,11 +117,12 @@ void umbeli_static_contains_avx2(const umbeli_static *s, const uint64_t *hashes,
 
 /* Scratch memory for building shards of this layout, one after another. */
 typedef struct umbeli_static_scratch {
-    uint64_t *sums;  /* [slots] XOR of the hashes that have this slot; later its fingerprint */
-    uint8_t *counts; /* [slots] four times their number, XOR which of their slots this is */
-    uint64_t *order; /* [keys] hashes in the order they can be solved, last one first */
-    uint8_t *which;  /* [keys] which of its slots a key is solved by */
-    uint32_t *queue; /* [slots + 1] */
+    uint64_t *sums;      /* [slots] XOR of the hashes that have this slot; later its fingerprint */
+    uint8_t *counts;     /* [slots] four times their number, XOR which of their slots this is */
+    uint64_t *order;     /* [keys] hashes in the order they can be solved, last one first */
+    uint8_t *which;      /* [keys] which of its slots a key is solved by */
+    uint32_t *queue;     /* [slots + 1] */
+    umbeli_array memory; /* of all of them */
 } umbeli_static_scratch;
 
 umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t keys,

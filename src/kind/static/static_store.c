@@ -19,6 +19,9 @@
 
 enum { CHUNK_IN_MEMORY = 512, CHUNK_IN_FILE = 8192, MAX_PATH = 4096 };
 
+/* Bytes of a slab: the first is for small filters, the largest gets huge pages. */
+enum { MIN_SLAB = 1 << 18, MAX_SLAB = 1 << 23 };
+
 typedef union chunk {
     uint64_t *memory;
     uint64_t number; /* in the file */
@@ -31,11 +34,19 @@ typedef struct bucket {
     uint64_t *last; /* NULL before the first hash */
 } bucket;
 
+/* Memory for chunks, which are freed together. */
+typedef struct slab {
+    struct slab *before;
+    umbeli_array array;
+} slab;
+
 struct umbeli_store {
     umbeli_settings settings;
     int fd;          /* -1: in memory */
     uint64_t chunks; /* in the file */
     size_t chunk_len;
+    slab *slabs; /* the newest */
+    size_t slab_len, slab_used;
     bucket buckets[UMBELI_STORE_BUCKETS];
 };
 
@@ -99,12 +110,12 @@ void umbeli_store_delete(umbeli_store *s) {
     if (!s) return;
     umbeli_settings settings = s->settings;
     for (size_t i = 0; i < UMBELI_STORE_BUCKETS; i++) {
-        bucket *b = &s->buckets[i];
-        for (size_t j = 0; s->fd < 0 && j < b->nfull; j++) {
-            umbeli_delete(&settings, b->full[j].memory);
-        }
-        umbeli_delete(&settings, b->full);
-        umbeli_delete(&settings, b->last);
+        umbeli_delete(&settings, s->buckets[i].full);
+    }
+    for (slab *next; s->slabs; s->slabs = next) {
+        next = s->slabs->before;
+        umbeli_array_delete(&settings, &s->slabs->array);
+        umbeli_delete(&settings, s->slabs);
     }
     if (s->fd >= 0) {
         int before = errno;
@@ -149,21 +160,39 @@ static umbel_err note_full(umbeli_store *s, bucket *b, chunk c, umbel_diag *diag
     return UMBEL_OK;
 }
 
+/* Memory for a chunk; NULL when out of memory. */
+static uint64_t *chunk_new(umbeli_store *s) {
+    size_t len = s->chunk_len * sizeof(uint64_t);
+    if (s->slab_len - s->slab_used < len) {
+        size_t more = s->slab_len ? 2 * s->slab_len : MIN_SLAB;
+        if (more > MAX_SLAB) more = MAX_SLAB;
+        slab *fresh = umbeli_new(&s->settings, sizeof *fresh);
+        if (!fresh) return NULL;
+        if (!umbeli_scratch_new(&s->settings, more, &fresh->array)) {
+            umbeli_delete(&s->settings, fresh);
+            return NULL;
+        }
+        fresh->before = s->slabs;
+        s->slabs = fresh;
+        s->slab_len = more;
+        s->slab_used = 0;
+    }
+    uint8_t *taken = s->slabs->array.data + s->slab_used;
+    s->slab_used += len;
+    return (uint64_t *)(void *)taken;
+}
+
 /* Makes room for one more hash in b->last. */
 static umbel_err next_chunk(umbeli_store *s, bucket *b, umbel_diag *diag) {
     if (b->last && s->fd >= 0) {
         umbel_err e = transfer(s, s->chunks, b->last, s->chunk_len, true, diag);
         return e ? e : note_full(s, b, (chunk){.number = s->chunks++}, diag);
     }
-    uint64_t *fresh = umbeli_new(&s->settings, s->chunk_len * sizeof *fresh);
+    uint64_t *fresh = chunk_new(s);
     if (!fresh) return no_memory(diag);
     umbel_err e = b->last ? note_full(s, b, (chunk){.memory = b->last}, diag) : UMBEL_OK;
-    if (e) {
-        umbeli_delete(&s->settings, fresh);
-        return e;
-    }
     b->last = fresh;
-    return UMBEL_OK;
+    return e;
 }
 
 umbel_err umbeli_store_add(umbeli_store *s, const uint64_t *hashes, size_t n, umbel_diag *diag) {
