@@ -198,8 +198,8 @@ static void kernels_agree(void **state) {
     }
 }
 
-/* A shard is rarely built with any seed but the first, so here one is given another.  Its answers are
- * no longer those to its keys, but lookups one by one and in batches agree about them. */
+/* A shard is rarely built with any seed but the first, so here one is given another.  Its keys are
+ * lost, but lookups one by one and in batches agree about all. */
 static void other_seeds(void **state) {
     enum { ASKED = 20000 };
     static uint64_t hashes[ASKED];

@@ -37,8 +37,8 @@ void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static
 }
 
 /* All three passes go through the table in one direction, a few segments at a time, but within a
- * segment at random, which the processor does not foresee.  So every key fetches what lies where its
- * own slot does, one segment further on; beyond the ends that is nothing. */
+ * segment at random, which the processor does not foresee.  So every key fetches what lies one
+ * segment further on than its own slot; beyond the ends that is nothing. */
 static inline void fetch(const void *array, size_t width, uint64_t slot) {
     __builtin_prefetch((const void *)((uintptr_t)array + (uintptr_t)(width * slot)), 1);
 }

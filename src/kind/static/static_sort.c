@@ -5,7 +5,7 @@
  */
 #include "kind/static/static_store.h"
 
-/* FEW: moves per hash that an insertion sort may take.  Beyond EVEN_MAX hashes, which are 4 MiB, the
+/* FEW: moves per hash that an insertion sort may take.  Beyond EVEN_MAX hashes, 4 MiB of them, the
  * two digits of sort_even would scatter them over more than a cache. */
 enum { FEW = 24, EVEN_MAX = 1 << 19, DIGIT_BITS = 11, TOP_BITS = 9 };
 
@@ -36,8 +36,8 @@ static void deal(const uint64_t *from, uint64_t *to, size_t n, unsigned shift, s
 }
 
 /* Sorts hashes that agree in all bits from `bits` up, if they are evenly spread: by two digits that
- * together tell most of them apart, the lower one first.  False: they are not.  Not inlined: sort is
- * recursive, and the counts are large. */
+ * together tell most of them apart, the lower one first.  False: they are not.  Not inlined because
+ * sort is recursive and the counts are large. */
 static __attribute__((noinline)) bool sort_even(uint64_t *a, uint64_t *scratch, size_t n,
                                                 unsigned bits) {
     size_t lower[1 << DIGIT_BITS], upper[1 << DIGIT_BITS];
