@@ -84,13 +84,15 @@ static double time_build(int which, const uint64_t *numbers, size_t n) {
     return (clock() - start) / (double)n;
 }
 
-/* Freed memory is kept, so that no candidate pays for another's pages, or for having come first. */
-static void keep_memory(void) {
+/* While filters are built, freed memory is kept: no candidate pays for another's pages, or because
+ * it came first.  Those that are queried are on fresh pages, which may be huge ones. */
+static void keep_memory(bool keep) {
 #ifdef __GLIBC__
-    enum { ALL = 1 << 30 };
-    mallopt(M_MMAP_THRESHOLD, ALL);
-    mallopt(M_TRIM_THRESHOLD, ALL);
-    mallopt(M_TOP_PAD, ALL / 4);
+    enum { SMALL = 1 << 17, ALL = 1 << 30 };
+    mallopt(M_MMAP_THRESHOLD, keep ? ALL : SMALL);
+    mallopt(M_TRIM_THRESHOLD, keep ? ALL : SMALL);
+#else
+    (void)keep;
 #endif
 }
 
@@ -233,7 +235,9 @@ static void space(const uint64_t *in, size_t n) {
 
 static void row(size_t n, size_t reps) {
     uint64_t *in = keys_new(n, 1);
+    keep_memory(true);
     builds(in, n, reps);
+    keep_memory(false);
     lookups(in, n, reps);
     space(in, n);
     free(in);
@@ -255,7 +259,6 @@ int main(int argc, char **argv) {
         }
     }
     if (reps < 1 || reps > MAX_REPS) reps = 3;
-    keep_memory();
     row(100000, reps);
     row(1000000, reps);
     row(10000000, reps);
