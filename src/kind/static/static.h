@@ -71,10 +71,10 @@ static inline umbeli_static_place
 umbeli_static_place_of(const umbeli_static_grid *g, uint32_t arity, uint64_t hash, uint8_t seed) {
     uint64_t x = umbeli_static_mix(hash, seed);
     uint64_t first = umbeli_mul_high(hash << g->shard_bits, g->range);
-    umbeli_static_place place = {.print = umbeli_static_print(x)};
-    for (uint32_t i = 0; i < arity; i++) {
-        place.slot[i] = (uint32_t)umbeli_static_slot(first, g->step, x, i);
-    }
+    umbeli_static_place place = {.slot = {(uint32_t)first}, .print = umbeli_static_print(x)};
+    place.slot[1] = (uint32_t)umbeli_static_slot(first, g->step, x, 1);
+    place.slot[2] = (uint32_t)umbeli_static_slot(first, g->step, x, 2);
+    if (arity == 4) place.slot[3] = (uint32_t)umbeli_static_slot(first, g->step, x, 3);
     return place;
 }
 

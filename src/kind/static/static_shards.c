@@ -97,11 +97,17 @@ static size_t below(const uint64_t *hashes, size_t n, uint64_t hash) {
     return low;
 }
 
+/* Of n sorted hashes, none below this part: how many begin with its bits. */
+static size_t in_part(const uint64_t *hashes, size_t n, uint64_t part, uint32_t bits) {
+    uint64_t after = part + 1;
+    return after >> bits ? n : below(hashes, n, after << (64 - bits));
+}
+
 static void count_parts(const umbeli_shards *s, uint32_t bucket, const uint64_t *hashes, size_t n) {
     uint32_t each = 1u << (s->part_bits - UMBELI_STORE_BITS);
     for (uint32_t i = 0; i < each; i++) {
-        uint64_t part = (uint64_t)bucket * each + i, after = part + 1;
-        size_t count = after >> s->part_bits ? n : below(hashes, n, after << (64 - s->part_bits));
+        uint64_t part = (uint64_t)bucket * each + i;
+        size_t count = in_part(hashes, n, part, s->part_bits);
         s->parts[part] = (uint32_t)count;
         hashes += count;
         n -= count;
@@ -185,11 +191,11 @@ static umbel_err load_group(const step *s, uint32_t group, uint64_t *hashes, uin
 static umbel_err do_shards(step *s, uint32_t t, uint64_t n, uint64_t first, uint64_t count) {
     uint64_t *hashes = s->buffers[t];
     umbel_err e = UMBEL_OK;
-    for (uint64_t shard = first, from = 0; shard < first + count && !e; shard++) {
-        uint64_t to = from;
-        while (to < n && (hashes[to] >> 1) >> (63 - s->shard_bits) == shard) to++;
-        e = s->work(s->ctx, t, shard, hashes + from, (size_t)(to - from), &s->diags[t]);
-        from = to;
+    for (uint64_t shard = first; shard < first + count && !e; shard++) {
+        size_t own = in_part(hashes, (size_t)n, shard, s->shard_bits);
+        e = s->work(s->ctx, t, shard, hashes, own, &s->diags[t]);
+        hashes += own;
+        n -= own;
     }
     return e;
 }
