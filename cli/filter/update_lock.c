@@ -18,7 +18,7 @@
 #ifdef __linux__
 #include <sys/xattr.h>
 #else /* other systems store access control lists in other ways */
-#define getxattr(path, name, value, size) (errno = ENOTSUP, (ssize_t)-1)
+#define getxattr(file, name, value, size) ((void)(file), errno = ENOTSUP, (ssize_t)-1)
 #define fgetxattr getxattr
 #define fremovexattr(fd, name) 0
 #define fsetxattr(fd, name, value, size, flags) 0
