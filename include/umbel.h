@@ -349,6 +349,7 @@ typedef struct umbel_health {
                         foreign format that plans for a number of keys the former alone, because
                         its sizing may not reach the rate that was asked for                      */
     bool keys_known; /* false: every bit is set, which any number of keys may have done           */
+    bool beyond_plan; /* overfull because of its keys, not only because of its rate               */
     double keys;     /* distinct keys in it; 0 unless keys_known ...                              */
     double keys_error; /* ... and their standard error                                            */
     double rate;     /* live false-positive rate ...                                              */

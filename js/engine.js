@@ -572,8 +572,8 @@ export function bind(module) {
 
     measure() {
       wasm.measure(this.#live());
-      const [bitsSet, keys, keysError, now, overfull, room] = engine.numbers(6);
-      return { bitsSet, keys, keysError, rate: now, overfull: !!overfull, room };
+      const [bitsSet, keys, keysError, rate, overfull, beyondPlan, room] = engine.numbers(7);
+      return { bitsSet, keys, keysError, rate, overfull: !!overfull, beyondPlan: !!beyondPlan, room };
     }
 
     probes(key) {

@@ -155,6 +155,8 @@ export interface Measurement {
   rate: number;
   /** Beyond doubt more keys than planned, or a rate above the promise. */
   overfull: boolean;
+  /** Overfull because of its keys, not only because of its rate. */
+  beyondPlan: boolean;
   /** Keys that may still come within the plan. */
   room: number;
 }

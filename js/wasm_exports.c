@@ -422,7 +422,8 @@ EXPORT("measure") void wasm_measure(const umbel_filter *f) {
     numbers[2] = now.keys_error;
     numbers[3] = now.rate;
     numbers[4] = health.overfull;
-    numbers[5] = (double)health.room;
+    numbers[5] = health.beyond_plan;
+    numbers[6] = (double)health.room;
 }
 
 /* Name and value of the i-th entry; 0: there is none. */

@@ -80,7 +80,7 @@ function pairs({ info, now }) {
   } else if (info.capacity) {
     list.push(['planned for', countText(info.capacity)],
       ['room for', countText(now.room)]);
-    if (now.overfull) list.push(['warning', t('it holds more keys than planned, or its rate is above the promise')]);
+    if (now.overfull) list.push(['warning', t(now.beyondPlan ? 'it holds more keys than planned' : 'it exceeds the promised rate')]);
   }
   if (info.exceptions) list.push(['exceptions', countText(info.exceptions)]);
   if (info.outdated) list.push(['exceptions', t('keys were added later: build it again')]);

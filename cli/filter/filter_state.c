@@ -10,9 +10,7 @@ cli_state cli_state_of(const umbel_filter *f) {
 }
 
 const char *cli_overfull_text(const cli_state *s) {
-    double least = s->health.keys - 3 * s->health.keys_error; /* as umbel_judge has it */
-    bool within = s->health.keys_known && least < (double)s->info.capacity + 0.5;
-    return within ? "exceeds the promised rate" : "holds more keys than planned";
+    return s->health.beyond_plan ? "holds more keys than planned" : "exceeds the promised rate";
 }
 
 bool cli_alike_fails(const cli_state *s) {

@@ -55,6 +55,7 @@ static PyGetSetDef measurement_fields[] = {
     FIELD(3, "keys_error", "One standard deviation of keys."),
     FIELD(4, "overfull", "More keys than planned, or a live rate above the promise."),
     FIELD(5, "room", "Keys that can still be added within the promise."),
+    FIELD(6, "beyond_plan", "Overfull because of its keys, not only because of its rate."),
     {0},
 };
 
@@ -148,6 +149,7 @@ PyObject *umbelpy_measurement(umbelpy_state *state, const umbel_info *info,
         PyFloat_FromDouble(now->keys_error),
         PyBool_FromLong(health.overfull),
         whole(health.room),
+        PyBool_FromLong(health.beyond_plan),
     };
     return RECORD(state->measurement_type, values);
 }

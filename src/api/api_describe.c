@@ -63,9 +63,11 @@ void umbel_judge(const umbel_info *info, const umbel_measurement *now, umbel_hea
      * what they plan is the number of keys. */
     bool by_keys = info->format != UMBEL_FMT_NATIVE && info->capacity && fills;
     bool broken = info->fpr > 0 && now->rate > info->fpr && !by_keys;
+    bool beyond = fills && is_beyond_plan(info, now);
     *health = (umbel_health){
-        .overfull = broken || (fills && is_beyond_plan(info, now)),
+        .overfull = broken || beyond,
         .keys_known = known,
+        .beyond_plan = beyond,
         .keys = known ? now->keys : 0,
         .keys_error = known ? now->keys_error : 0,
         .rate = now->rate,

@@ -67,9 +67,25 @@ static void test_overfull(void **state) {
         umbel_filter *f = with_keys((umbel_kind)k, 1000, 2000);
         umbel_health health = health_of(f);
         assert_int_equal(health.overfull, !can.grows && !can.forgets);
+        assert_int_equal(health.beyond_plan, health.overfull);
         assert_int_equal(health.room, 0);
         umbel_free(f);
     }
+}
+
+/* One filter in a thousand is worse than promised with the keys that it was planned for. */
+static void test_unlucky(void **state) {
+    (void)state;
+    umbel_info info = {
+        .kind = UMBEL_KIND_BLOCKED, .format = UMBEL_FMT_NATIVE, .capacity = 1000, .fpr = 0.01};
+    umbel_measurement now = {.keys = 1000, .keys_error = 4, .rate = 0.0101};
+    umbel_health health;
+    umbel_judge(&info, &now, &health);
+    assert_true(health.overfull);
+    assert_false(health.beyond_plan);
+    now.keys = 1013;
+    umbel_judge(&info, &now, &health);
+    assert_true(health.beyond_plan);
 }
 
 /* Two filters of the same keys have those keys, not twice as many. */
@@ -108,9 +124,8 @@ static void test_every_bit_set(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_room),
-        cmocka_unit_test(test_overfull),
-        cmocka_unit_test(test_merged),
+        cmocka_unit_test(test_room),          cmocka_unit_test(test_overfull),
+        cmocka_unit_test(test_unlucky),       cmocka_unit_test(test_merged),
         cmocka_unit_test(test_every_bit_set),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
