@@ -17,7 +17,8 @@ static uint32_t detect(void) {
     if (__builtin_cpu_supports("avx2")) found |= UMBELI_CPU_AVX2;
     /* VBMI came after the processors that slow down as soon as a wide register is used. */
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq")) {
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vpopcntdq")) {
         found |= UMBELI_CPU_AVX512;
     }
 #endif

@@ -11,9 +11,9 @@
 #include "kind/chain/chain.h"
 #include "umbel.h"
 
-static umbeli_layer layer_of(uint64_t bytes, uint32_t bits) {
+static umbeli_layer layer_with(const umbeli_probes *probes, uint64_t bytes, uint32_t bits) {
     umbeli_layer l = {
-        .probes = &umbeli_probes_packed,
+        .probes = probes,
         .bits = calloc(1, (size_t)bytes),
         .bytes = bytes,
         .nbits = 8 * bytes,
@@ -23,6 +23,10 @@ static umbeli_layer layer_of(uint64_t bytes, uint32_t bits) {
     assert_non_null(l.bits);
     l.probes->prepare(&l);
     return l;
+}
+
+static umbeli_layer layer_of(uint64_t bytes, uint32_t bits) {
+    return layer_with(&umbeli_probes_packed, bytes, bits);
 }
 
 static bool add(umbeli_layer *l, uint64_t hash) {
@@ -174,15 +178,21 @@ static void files_have_fewer_bytes(void **state) {
     }
 }
 
-/* Every kernel leaves the same bytes and gives the same answers. */
-static void kernels_agree(void **state) {
-    (void)state;
-    const umbeli_packed_kernel *kernels[3] = {&umbeli_packed_generic};
-    size_t count = 1;
+static size_t all_kernels(const umbeli_packed_kernel *kernels[3]) {
+    size_t count = 0;
+    kernels[count++] = &umbeli_packed_generic;
 #if UMBELI_X86
     if (umbeli_cpu() & UMBELI_CPU_AVX2) kernels[count++] = &umbeli_packed_avx2;
     if (umbeli_cpu() & UMBELI_CPU_AVX512) kernels[count++] = &umbeli_packed_avx512;
 #endif
+    return count;
+}
+
+/* Every kernel leaves the same bytes and gives the same answers. */
+static void kernels_agree(void **state) {
+    (void)state;
+    const umbeli_packed_kernel *kernels[3];
+    size_t count = all_kernels(kernels);
     static const uint64_t sizes[] = {24, 168, 1016, 4096, 6200, 10111};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         umbeli_layer first = layer_of(sizes[s], 25);
@@ -207,13 +217,75 @@ static void kernels_agree(void **state) {
     }
 }
 
+/* The hash that is added i-th: any; or, so that whole words of the upper parts are ones, such that
+ * a chunk's are close together, from its first value on or up to its last. */
+static uint64_t swift_hash(int pattern, uint64_t i, uint32_t bits, uint64_t chunks) {
+    uint64_t apart = (UINT64_C(1) << bits) / chunks, chunk = i % chunks, nth = i / chunks;
+    if (pattern == 0) return umbel_mix(i);
+    uint64_t kept = pattern == 1 ? chunk * apart + nth + 1 : (chunk + 1) * apart - nth - 1;
+    return kept << (64 - bits);
+}
+
+/* The same for small chunks, key by key and in batches of every length around a group's. */
+static void swift_kernels_agree(void **state) {
+    (void)state;
+    enum { MOST = 3000, BITS = 25, BYTES = 4096, ABSENT = 1000, ALL = MOST + ABSENT };
+    static const size_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 1000, ALL};
+    const umbeli_packed_kernel *kernels[3];
+    size_t count = all_kernels(kernels);
+    uint64_t *hashes = calloc(ALL, sizeof *hashes), *set = calloc(MOST, sizeof *set);
+    uint8_t *found = malloc(ALL), was_new;
+    for (int pattern = 0; pattern < 3; pattern++) {
+        umbeli_layer first = layer_with(&umbeli_probes_swift, BYTES, BITS);
+        for (size_t k = 0; k < count; k++) {
+            umbeli_layer l = layer_with(&umbeli_probes_swift, BYTES, BITS);
+            size_t n = 0;
+            for (uint64_t i = 0; n < MOST && l.packed.room; i++) {
+                hashes[n] = swift_hash(pattern, i, BITS, l.packed.chunks);
+                l.keys += kernels[k]->add(&l, &hashes[n], 1, &was_new);
+                if (was_new) set[n] = hashes[n] >> (64 - BITS), n++;
+            }
+            assert_int_equal(n, l.keys);
+            assert_true(n > 800);
+            assert_true(l.probes->check(&l, l.bits));
+            if (k == 0) memcpy(first.bits, l.bits, BYTES);
+            assert_memory_equal(first.bits, l.bits, BYTES);
+            qsort(set, n, sizeof *set, ascending);
+            for (size_t i = n; i < n + ABSENT; i++) {
+                uint64_t near = hashes[i % n] + ((i % 5) << (64 - BITS));
+                hashes[i] = i % 2 ? umbel_mix(i + ALL) : near;
+            }
+            for (size_t s = 0; s < sizeof lengths / sizeof *lengths; s++) {
+                memset(found, 2, ALL);
+                for (size_t i = 0; i < n + ABSENT; i += lengths[s]) {
+                    size_t left = n + ABSENT - i;
+                    kernels[k]->contains(&l, hashes + i, left < lengths[s] ? left : lengths[s],
+                                         found + i);
+                }
+                for (size_t i = 0; i < n + ABSENT; i++) {
+                    assert_int_equal(found[i], in_set(set, n, hashes[i] >> (64 - BITS)));
+                }
+            }
+            free(l.bits);
+        }
+        free(first.bits);
+    }
+    for (size_t k = 1; k < count; k++) {
+        uint64_t out[2][77];
+        kernels[0]->spread(BITS, hashes, 77, out[0]);
+        kernels[k]->spread(BITS, hashes, 77, out[1]);
+        assert_memory_equal(out[0], out[1], sizeof out[0]);
+    }
+    free(hashes);
+    free(set);
+    free(found);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_have_fewer_bytes),
-        cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(is_a_set),
-        cmocka_unit_test(two_become_one),
-        cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(files_have_fewer_bytes), cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(swift_kernels_agree),    cmocka_unit_test(is_a_set),
+        cmocka_unit_test(two_become_one),         cmocka_unit_test(damage_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

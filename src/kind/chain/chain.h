@@ -81,6 +81,7 @@ typedef struct umbeli_packed_kernel {
     uint64_t (*add)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
     void (*contains_long)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
     uint64_t (*add_long)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
+    void (*spread)(uint32_t bits, const uint64_t *hashes, size_t n, uint64_t *out);
 } umbeli_packed_kernel;
 
 extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umbeli_packed_avx512;

@@ -384,15 +384,10 @@ bool umbeli_packed_read(umbeli_layer *l, uint64_t keys, const uint8_t *bytes, si
  * Hashes that do not become more need not be moved any more, and a filter finds them faster.  The
  * bits that were kept are spread over 64 for it. */
 
-enum { SOME = 256 };
+enum { SOME = 1024 };
 
 static void spread(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint64_t *out) {
-    uint32_t shift = 64 - l->packed.low;
-    for (size_t i = 0; i < n; i++) {
-        uint64_t x = (hashes[i] >> shift) * UINT64_C(0x9e3779b97f4a7c15);
-        x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-        out[i] = x ^ x >> 32;
-    }
+    kernel_of_this()->spread(l->packed.low, hashes, n, out);
 }
 
 static void kept_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {

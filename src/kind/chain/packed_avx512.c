@@ -10,30 +10,33 @@
 #include <stdint.h>
 
 #define KERNEL umbeli_packed_avx512
-#define KERNEL_TARGET __attribute__((target("avx2,avx512f,avx512vpopcntdq,popcnt,bmi,bmi2")))
+#define KERNEL_TARGET \
+    __attribute__((target("avx2,avx512f,avx512dq,avx512vpopcntdq,popcnt,bmi,bmi2")))
 
 #if defined(__x86_64__) /* depositing bits takes registers of 64 */
-/* As packed_zeros_of_line.  Processors with these instructions deposit bits fast. */
+/* As packed_zeros_of_line.  Of the words with fewer than n zeros before them, the last has the n-th:
+ * there n less those, as a number without sign, is least.  The head counts as zeros, so the n-th is
+ * one even where n is 0.  Processors with these instructions deposit bits fast. */
 static inline KERNEL_TARGET __attribute__((always_inline)) uint32_t
 zeros_of_line(const uint8_t *chunk, uint32_t n) {
-    const __m512i none = _mm512_setzero_si512();
-    const __m512i head = _mm512_maskz_set1_epi64(1, 0xffff);
-    __m512i line = _mm512_or_si512(_mm512_loadu_si512(chunk), head);
-    __m512i sums = _mm512_popcnt_epi64(_mm512_andnot_si512(line, _mm512_set1_epi64(-1)));
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 7));
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 6));
-    sums = _mm512_add_epi64(sums, _mm512_alignr_epi64(sums, none, 4));
-    __mmask8 before = _mm512_cmplt_epu64_mask(sums, _mm512_set1_epi64(n));
-    uint64_t word = (uint64_t)__builtin_popcount(before & 0x7f);
-    __m512i least = _mm512_alignr_epi64(sums, none, 7); /* zeros before each word */
-    uint64_t less = (uint64_t)_mm_cvtsi128_si64(_mm512_castsi512_si128(
-        _mm512_permutexvar_epi64(_mm512_set1_epi64((long long)word), least)));
-    uint64_t ones;
-    __builtin_memcpy(&ones, chunk + 8 * word, sizeof ones);
-    ones |= word ? 0 : 0xffff;
-    uint64_t nth = _pdep_u64(UINT64_C(1) << ((n - less - 1) & 63), ~ones);
-    uint32_t after = (uint32_t)(64 * word + _tzcnt_u64(nth)) + 1 - 16;
-    return n ? after : 0;
+    static const uint64_t no_head[8] = {0xffff, 0, 0, 0, 0, 0, 0, 0};
+    __m512i line = _mm512_andnot_si512(_mm512_loadu_si512(no_head), _mm512_loadu_si512(chunk));
+    __m128i ones = _mm512_cvtepi64_epi16(_mm512_popcnt_epi64(line));
+    ones = _mm_slli_si128(_mm_slli_epi16(ones, 3), 2); /* before each word, 8 times */
+    ones = _mm_add_epi16(ones, _mm_slli_si128(ones, 2));
+    ones = _mm_add_epi16(ones, _mm_slli_si128(ones, 4));
+    ones = _mm_add_epi16(ones, _mm_slli_si128(ones, 8));
+    /* 8 (n + 15 - zeros), and the words numbered from the end, since of equals the last counts. */
+#define WORD(j) 8 * (15 - 64 * (j)) + 7 - (j)
+    const __m128i words =
+        _mm_setr_epi16(WORD(0), WORD(1), WORD(2), WORD(3), WORD(4), WORD(5), WORD(6), WORD(7));
+#undef WORD
+    __m128i left = _mm_add_epi16(_mm_add_epi16(ones, words), _mm_set1_epi16((short)(8 * n)));
+    uint32_t least = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(left)), word = ~least & 7;
+    uint64_t here;
+    __builtin_memcpy(&here, chunk + 8 * word, sizeof here);
+    uint64_t nth = _pdep_u64(UINT64_C(1) << (least >> 3 & 63), ~(here & ~no_head[word]));
+    return (uint32_t)(64 * word + _tzcnt_u64(nth)) + 1 - 16;
 }
 
 #define KERNEL_ZEROS zeros_of_line

@@ -300,30 +300,39 @@ INLINED static inline void packed_find_all(const umbeli_layer *l, const uint64_t
 
 typedef struct packed_query {
     const uint8_t *chunk;
-    uint64_t low, at; /* the lower part, and where those begin that share the upper one */
-    uint32_t upper, run;
+    uint64_t value; /* in it */
 } packed_query;
 
 INLINED static inline void packed_ask_line(const packed *p, uint64_t hash, packed_query *q) {
     packed_value v = packed_value_of(p, packed_kept(p, hash));
     q->chunk = p->data + v.chunk * p->stride;
-    q->upper = (uint32_t)(v.value >> p->low);
-    q->low = v.value & ((UINT64_C(1) << p->low) - 1);
+    q->value = v.value;
     __builtin_prefetch(q->chunk);
 }
 
-/* How many share the upper part, and where their lower parts are.  Mostly nobody does: those are
- * then not fetched, and what the answer looks at instead is in the line that is here. */
-INLINED static inline void packed_ask_lower(const packed *p, packed_query *q) {
-    uint32_t bit = packed_zeros(p, q->chunk, q->upper), index = bit - q->upper;
+/* Hashes that share the upper part of the one asked for; RUN_MAX of them: or more, since all that
+ * a word is sure to show are ones. */
+enum { RUN_MAX = 57 };
+typedef struct packed_run {
+    const uint8_t *chunk;
+    uint64_t low, at;        /* the lower part asked for, and where theirs begin */
+    uint32_t length, number; /* of them, and of the question */
+} packed_run;
+
+/* From the first one of their upper parts on; fetches the lower parts. */
+INLINED static inline void packed_ask_run(const packed *p, const packed_query *q, uint32_t bit,
+                                          packed_run *r) {
+    enum { LAST = LINE / 8 - 8 }; /* where the word begins that has the end of the line */
+    uint32_t index = bit - (uint32_t)(q->value >> p->low), byte = (bit + HEAD) / 8;
     if (index >= p->slots) index = p->slots - 1; /* damaged, or the last of a full one */
-    bit += HEAD;
-    uint32_t byte = bit / 8 < LINE / 8 - 8 ? bit / 8 : LINE / 8 - 8; /* without the next line */
-    uint64_t ones = umbeli_load_le64(q->chunk + byte) >> ((bit - 8 * byte) & 63);
-    q->run = (uint32_t)__builtin_ctzll(~ones | UINT64_C(1) << 57);
-    if (q->run > p->slots - index) q->run = p->slots - index;
-    q->at = packed_lower(p, index) & (UINT64_C(0) - (q->run > 0));
-    __builtin_prefetch(q->chunk + q->at / 8);
+    if (byte > LAST) byte = LAST;
+    uint64_t ones = umbeli_load_le64(q->chunk + byte) >> ((bit + HEAD - 8 * byte) & 63);
+    r->length = (uint32_t)__builtin_ctzll(~ones | UINT64_C(1) << RUN_MAX);
+    if (r->length > p->slots - index) r->length = p->slots - index;
+    r->chunk = q->chunk;
+    r->low = q->value & ((UINT64_C(1) << p->low) - 1);
+    r->at = packed_lower(p, index);
+    __builtin_prefetch(r->chunk + r->at / 8);
 }
 
 /* As packed_get, with more above, from one line if the bits are in one. */
@@ -335,39 +344,73 @@ INLINED static inline uint64_t packed_in_line(const packed *p, const uint8_t *ch
 }
 
 /* As many fields as fit a word are compared together: x - 1 borrows from a field that is 0. */
-INLINED static inline bool packed_answer(const packed *p, const packed_query *q, uint64_t units,
+INLINED static inline bool packed_in_run(const packed *p, const packed_run *r, uint64_t units,
                                          uint32_t fields) {
     bool found = false;
-    uint32_t done = 0;
-    do { /* nearly always once */
-        uint32_t some = q->run - done < fields ? q->run - done : fields;
-        uint64_t x = packed_in_line(p, q->chunk, q->at + (uint64_t)done * p->low, some * p->low);
-        x = (x ^ q->low * units) | (~UINT64_C(0) << some * p->low);
+    for (uint32_t done = 0, some; done < r->length; done += some) { /* nearly always once */
+        some = r->length - done < fields ? r->length - done : fields;
+        uint64_t x = packed_in_line(p, r->chunk, r->at + (uint64_t)done * p->low, some * p->low);
+        x = (x ^ r->low * units) | (~UINT64_C(0) << some * p->low);
         found |= ((x - units) & ~x & units << (p->low - 1)) != 0;
-        done += some;
-    } while (done < q->run);
+    }
     return found;
 }
 
+INLINED static inline void packed_answer(const packed *p, const uint64_t *hashes,
+                                         const packed_run *runs, size_t n, uint64_t units,
+                                         uint32_t fields, uint8_t *found) {
+    packed_place place;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t k = runs[i].number;
+        found[k] = runs[i].length < RUN_MAX ? packed_in_run(p, &runs[i], units, fields)
+                                            : packed_find(p, packed_kept(p, hashes[k]), &place);
+    }
+}
+
+/* Three steps, each a group of keys after the one before: by then its lines have come.  Mostly
+ * nobody shares the upper part of an absent key, and there is nothing left to do for it. */
 INLINED static inline void packed_contains_all(const umbeli_layer *l, const uint64_t *hashes,
                                                size_t n, uint8_t *found) {
-    enum { GROUP = 64 };
+    enum { GROUP = 32 };
     const packed p = packed_in(l, true);
     packed_query queries[2][GROUP];
+    packed_run runs[2][GROUP];
+    size_t count[2] = {0, 0}, turn = 0;
+    uint32_t bits[GROUP]; /* after the zeros before a key's upper part */
     uint32_t fields = p.low ? 57 / p.low : 0;
     uint64_t units = 0;
     for (uint32_t i = 0; i < fields; i++) units |= UINT64_C(1) << i * p.low;
+    memset(found, 0, n);
     for (size_t i = 0; i < n && i < GROUP; i++) packed_ask_line(&p, hashes[i], &queries[0][i]);
-    for (size_t from = 0; from < n; from += GROUP) {
-        packed_query *now = queries[from / GROUP % 2], *next = queries[!(from / GROUP % 2)];
-        size_t some = n - from < GROUP ? n - from : GROUP, to = from + GROUP;
+    for (size_t from = 0; from < n; from += GROUP, turn = !turn) {
+        size_t some = n - from < GROUP ? n - from : GROUP, to = from + GROUP, held = 0;
         for (size_t i = 0; i < some; i++) {
-            packed_ask_lower(&p, &now[i]);
-            if (to + i < n) packed_ask_line(&p, hashes[to + i], &next[i]);
+            const packed_query *q = &queries[turn][i];
+            bits[i] = packed_zeros(&p, q->chunk, (uint32_t)(q->value >> p.low));
+            if (to + i < n) packed_ask_line(&p, hashes[to + i], &queries[!turn][i]);
         }
         for (size_t i = 0; i < some; i++) {
-            found[from + i] = packed_answer(&p, &now[i], units, fields);
+            runs[turn][held].number = (uint32_t)i;
+            held += umbeli_bit_test(queries[turn][i].chunk, HEAD + bits[i]);
         }
+        count[turn] = held;
+        for (size_t i = 0; i < held; i++) {
+            packed_run *run = &runs[turn][i];
+            packed_ask_run(&p, &queries[turn][run->number], bits[run->number], run);
+            run->number += (uint32_t)from;
+        }
+        packed_answer(&p, hashes, runs[!turn], count[!turn], units, fields, found);
+    }
+    packed_answer(&p, hashes, runs[!turn], count[!turn], units, fields, found);
+}
+
+/* The kept bits of a hash, over all 64 again: for a filter of them. */
+KERNEL_TARGET static void kernel_spread(uint32_t bits, const uint64_t *hashes, size_t n,
+                                        uint64_t *out) {
+    for (size_t i = 0; i < n; i++) {
+        uint64_t x = (hashes[i] >> (64 - bits)) * UINT64_C(0x9e3779b97f4a7c15);
+        x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+        out[i] = x ^ x >> 32;
     }
 }
 
@@ -396,4 +439,5 @@ const umbeli_packed_kernel KERNEL = {
     .add = kernel_add,
     .contains_long = kernel_contains_long,
     .add_long = kernel_add_long,
+    .spread = kernel_spread,
 };
