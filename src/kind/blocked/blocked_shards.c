@@ -12,10 +12,10 @@
  * second-level cache.  In a small filter an add takes less time than dealing it out, so a batch
  * takes all shards, which are fewer, for a while. */
 enum {
-    SHARDS = 64,
+    SHARDS = 32,
     FEW_SHARDS = 16,
     SMALL = 8 * 1024 * 1024, /* bytes of filter */
-    PILE = 64,               /* keys dealt to a shard before it is taken */
+    PILE = 128,              /* keys dealt to a shard before it is taken */
     WHILE = 4096,            /* keys added before all shards are given back */
     SPINS = 64,
 };

@@ -14,9 +14,9 @@
     __attribute__((target("avx2,avx512f,avx512dq,avx512vpopcntdq,popcnt,bmi,bmi2")))
 
 #if defined(__x86_64__) /* depositing bits takes registers of 64 */
-/* As packed_zeros_of_line.  Of the words with fewer than n zeros before them, the last has the n-th:
- * there n less those, as a number without sign, is least.  The head counts as zeros, so the n-th is
- * one even where n is 0.  Processors with these instructions deposit bits fast. */
+/* As packed_zeros_of_line.  Of the words with fewer than n zeros before them, the last has the
+ * n-th: there n less those, as a number without sign, is least.  The head counts as zeros, so the
+ * n-th is one even where n is 0.  Processors with these instructions deposit bits fast. */
 static inline KERNEL_TARGET __attribute__((always_inline)) uint32_t
 zeros_of_line(const uint8_t *chunk, uint32_t n) {
     static const uint64_t no_head[8] = {0xffff, 0, 0, 0, 0, 0, 0, 0};
