@@ -68,7 +68,7 @@ void umbeli_measure_keys(const umbel_filter *f, umbel_measurement *now) {
     uint64_t counted = f->uncounted ? 0 : umbeli_keys_added(f);
     e.by_bits = f->ops->keys_of_bits(f, now->bits_set, &e.error);
     e.counted = (double)counted;
-    /* Threads that add a key at the same moment may both count it. */
+    /* A merge, during which others may add, sums the counts: keys in common are counted twice. */
     e.count_error = f->concurrent ? fmax(f->count_error, e.error) : f->count_error;
     /* Counts far above what the bits can show are not worth a model. */
     if (f->ops->rate_after && e.counted < 2 * e.by_bits + 1) {
