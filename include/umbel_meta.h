@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_meta.h - what travels with a filter: its recipe, and text about it
+ * umbel_meta.h - what travels with a filter: its recipe, text about it, and a window's clock
  *
  *   umbel_set_recipe(hosts, "field=2 lower", NULL);
  *   umbel_set_meta(hosts, "source", "access.log", NULL);
  *
- * The library stores both in native files and applies neither.
+ * The library stores them in native files and applies none.
  */
 #ifndef UMBEL_META_H
 #define UMBEL_META_H
@@ -31,6 +31,29 @@ UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const
 UMBEL_API const char *umbel_get_meta(const umbel_filter *filter, const char *name); /* or NULL   */
 UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
                              const char **value);
+
+/* A window that forgets by the clock: a manual one (umbel_params.window.manual) whose metadata say
+ * when it is to be advanced.  `umbel uniq --window 24h/1h` and BF.RESERVE's WINDOW write the same.
+ * Nothing here reads the clock: the caller passes the time, in seconds since 1970. */
+typedef struct umbel_clock {
+    uint64_t step;        /* seconds that a generation lasts; 0: it does not go by the clock       */
+    uint64_t generations; /* steps that are remembered completely                                  */
+    uint64_t advanced;    /* when the newest generation began                                      */
+    uint64_t reserved[5];
+} umbel_clock;
+
+/* Of a filter that is not a window all is 0.  UMBEL_EINVAL, with step 0: its metadata are wrong. */
+UMBEL_API umbel_err umbel_get_clock(const umbel_filter *filter, umbel_clock *out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_set_clock(umbel_filter *filter, const umbel_clock *clock,
+                                    umbel_diag *diag);
+
+/* How often to call umbel_advance now: once for each step that has ended, at most generations + 1
+ * times, which forgets everything; moves clock->advanced accordingly.  If the time was set back,
+ * nothing is forgotten: by at most one step, it waits; by more, the step begins again. */
+UMBEL_API uint64_t umbel_clock_steps(umbel_clock *clock, uint64_t now);
+
+/* 7d/1d, duration and step; `out` has UMBEL_QUANTITY bytes. */
+UMBEL_API char *umbel_clock_text(const umbel_clock *clock, char *out);
 
 #ifdef __cplusplus
 }

@@ -18,7 +18,6 @@
 #include "options/filter_options.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
-#include "uniq/window_clock.h"
 
 static bool is_estimated(const umbel_health *health) {
     return llround(health->keys_error) != 0;
@@ -127,8 +126,8 @@ static void describe_meta(cli_report *r, const umbel_filter *f) {
 
 /* A window forgets, so it is never full. */
 static void describe_window(cli_report *r, const umbel_filter *f, const umbel_info *info) {
-    cli_window_clock clock;
-    if (!cli_window_clock_load(f, info, &clock) || !clock.step) {
+    umbel_clock clock;
+    if (umbel_get_clock(f, &clock, NULL) || !clock.step) {
         cli_report_count(r, "remembers the last", "capacity", info->capacity);
         return;
     }

@@ -12,7 +12,6 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
-#include "uniq/window_clock.h"
 
 static const uint64_t default_keys = 10000000, first_layer = 1000000, small_layer = 100000;
 static const double default_fpr = 0.001;
@@ -94,28 +93,28 @@ static umbel_filter *make(const cli_settings *s) {
 }
 
 /* A state keeps its own window. */
-static void refuse_other_window(const char *path, const cli_window *w,
-                                const cli_window_clock *own) {
+static void refuse_other_window(const char *path, const cli_window *w, const umbel_clock *own) {
     if (!own->step) {
         if (!w->step) return;
         cli_die(path, "use another --state to start over", "does not forget by the clock");
     }
     char is[UMBEL_QUANTITY], wanted[UMBEL_QUANTITY], hint[2 * UMBEL_QUANTITY];
-    snprintf(hint, sizeof hint, "--window %s continues it", cli_window_clock_text(own, is));
+    snprintf(hint, sizeof hint, "--window %s continues it", umbel_clock_text(own, is));
     if (w->keys) cli_die(path, hint, "forgets by the clock, not after a number of keys");
     if (!w->step) return;
     if (own->step != w->step || own->generations != w->generations) {
         cli_die(path, hint, "was made with a window other than %s",
-                cli_window_clock_text(&(cli_window_clock){w->step, w->generations, 0}, wanted));
+                umbel_clock_text(&(umbel_clock){.step = w->step, .generations = w->generations},
+                                 wanted));
     }
 }
 
-static umbel_filter *load(const cli_settings *s, cli_window_clock *clock) {
+static umbel_filter *load(const cli_settings *s, umbel_clock *clock) {
     const cli_window *w = &s->window;
     umbel_filter *f = cli_filter_edit(s->state, s);
     umbel_info info;
     umbel_describe(f, &info);
-    if (!cli_window_clock_load(f, &info, clock)) {
+    if (umbel_get_clock(f, clock, NULL)) {
         cli_die(s->state, "umbel info shows its metadata", "does not record when it last forgot");
     }
     refuse_other_window(s->state, w, clock);
@@ -147,7 +146,7 @@ cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
 }
 
 uint64_t cli_uniq_state_steps_due(cli_uniq_state *u) {
-    return u->clock.step ? cli_window_clock_advance(&u->clock, now()) : 0;
+    return u->clock.step ? umbel_clock_steps(&u->clock, now()) : 0;
 }
 
 void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps) {
@@ -160,7 +159,7 @@ void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps) {
 void cli_uniq_state_save(cli_uniq_state *u, const cli_settings *s) {
     if (!s->state) return;
     umbel_diag diag = {0};
-    umbel_err e = u->clock.step ? cli_window_clock_store(u->filter, &u->clock, &diag) : UMBEL_OK;
+    umbel_err e = u->clock.step ? umbel_set_clock(u->filter, &u->clock, &diag) : UMBEL_OK;
     if (e) cli_die_err(s->state, e, &diag, NULL);
     cli_filter_save_edited(u->filter, UMBEL_FMT_NATIVE, s->state);
 }

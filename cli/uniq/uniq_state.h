@@ -7,12 +7,12 @@
 
 #include "options/options.h"
 #include "umbel.h"
-#include "uniq/window_clock.h"
+#include "umbel_meta.h"
 
 typedef struct cli_uniq_state {
     umbel_filter *filter;
-    bool fresh;             /* made now: without keys */
-    cli_window_clock clock; /* step 0: none */
+    bool fresh;        /* made now: without keys */
+    umbel_clock clock; /* step 0: none */
 } cli_uniq_state;
 
 /* Opens --state, or makes the filter that the options describe.  Exits if they are inconsistent, or

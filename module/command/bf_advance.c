@@ -19,11 +19,11 @@ int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         return RedisModule_ReplyWithError(ctx, "ERR value is not an integer or out of range");
     }
     if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
-    bf_clock clock = bf_value_clock(key.value);
+    umbel_clock clock = bf_value_clock(key.value);
     clock.advanced = (uint64_t)at;
     if (!clock.step) {
         RedisModule_ReplyWithError(ctx, "ERR not a window that goes by the clock");
-    } else if (bf_value_advance(key.value, (uint32_t)generations, &clock)) {
+    } else if (bf_value_advance(key.value, (uint64_t)generations, &clock)) {
         RedisModule_ReplyWithError(ctx, BF_NO_MEMORY);
     } else {
         RedisModule_ReplicateVerbatim(ctx);

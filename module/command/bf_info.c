@@ -88,14 +88,13 @@ static void layout(RedisModuleCtx *ctx, const bf_value *v) {
 /* Null if it is not a window; its generations; or, if it goes by the clock, duration and step. */
 static void window(RedisModuleCtx *ctx, const bf_value *v) {
     char text[BF_CLOCK_TEXT];
-    bf_clock clock = bf_value_clock(v);
+    umbel_clock clock = bf_value_clock(v);
     if (!clock.generations) {
         RedisModule_ReplyWithNull(ctx);
     } else if (!clock.step) {
         bf_reply_count(ctx, clock.generations);
     } else {
-        bf_clock_text(&clock, false, text);
-        RedisModule_ReplyWithSimpleString(ctx, text);
+        RedisModule_ReplyWithSimpleString(ctx, bf_clock_text(&clock, false, text));
     }
 }
 
@@ -227,7 +226,7 @@ static void reply_stats(RedisModuleCtx *ctx, const bf_value *v) {
     bf_reply_named_count(ctx, "Bytes", bf_value_memory(v));
     bf_reply_named_count(ctx, "Exceptions", bf_value_exceptions(v));
     if (v->by_time) {
-        bf_clock clock = bf_value_clock(v);
+        umbel_clock clock = bf_value_clock(v);
         RedisModule_ReplyWithSimpleString(ctx, "Window");
         window(ctx, v);
         bf_reply_named_count(ctx, "Window step", clock.step);

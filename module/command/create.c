@@ -38,9 +38,9 @@ bool bf_create(bf_key *key, bf_options *options) {
         return false;
     }
     if (options->params.by_time) {
-        bf_clock *clock = &options->clock;
+        umbel_clock *clock = &options->clock;
         if (!clock->advanced) clock->advanced = (uint64_t)RedisModule_Milliseconds() / 1000;
-        e = bf_value_set_clock(value, clock);
+        e = umbel_set_clock(value->filter, clock, NULL);
     }
     if (e) {
         bf_value_free(value);
@@ -127,9 +127,8 @@ static void say_number(words *w, uint64_t value) {
 
 static void say_window(words *w, const bf_key *key) {
     char text[BF_CLOCK_TEXT];
-    bf_clock clock = bf_value_clock(key->value);
-    bf_clock_text(&clock, true, text);
-    say(w, text);
+    umbel_clock clock = bf_value_clock(key->value);
+    say(w, bf_clock_text(&clock, true, text));
 }
 
 static void say_properties(words *w, const bf_key *key, const bf_params *params) {

@@ -28,14 +28,14 @@ static void open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, 
 static void forget_aged(const bf_key *key, int mode) {
     int follows = REDISMODULE_CTX_FLAGS_SLAVE;
     int script = mode & REDISMODULE_WRITE ? 0 : REDISMODULE_CTX_FLAGS_LUA;
-    bf_clock clock = bf_value_clock(key->value), before = clock;
+    umbel_clock clock = bf_value_clock(key->value), before = clock;
     if (!clock.step || RedisModule_GetContextFlags(key->ctx) & (follows | script)) return;
     if (bf_config_replayed(key->ctx) || RedisModule_AvoidReplicaTraffic()) return;
-    uint32_t ended = bf_clock_ended(&clock, (uint64_t)RedisModule_Milliseconds() / 1000);
+    uint64_t ended = umbel_clock_steps(&clock, (uint64_t)RedisModule_Milliseconds() / 1000);
     if (clock.advanced == before.advanced || bf_value_advance(key->value, ended, &clock)) return;
     RedisModule_Replicate(key->ctx, "BF.ADVANCE", "sll", key->name, (long long)ended,
                           (long long)clock.advanced);
-    bf_count(BF_WINDOWS_ADVANCED, ended);
+    bf_count(BF_WINDOWS_ADVANCED, (int64_t)ended);
     if (ended) bf_key_changed(key, "bf.advance");
 }
 

@@ -15,7 +15,7 @@ typedef struct bf_options {
     bool replayed;     /* from another server or a file: limits are for new requests */
     uint64_t scale_to; /* keys that it must be able to grow to; 0: not requested */
     uint64_t ttl;      /* seconds; 0: it does not expire */
-    bf_clock clock;    /* of a window by time */
+    umbel_clock clock; /* of a window by time */
 } bf_options;
 
 /* Starts with the defaults from the settings. */

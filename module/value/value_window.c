@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "umbel_meta.h"
 #include "umbel_quantity.h"
 
 #define BAD_WINDOW "ERR window must be 1 to 255 generations, or a duration and a step (24h/1h)"
@@ -30,7 +29,7 @@ static uint64_t parse_duration(const char **text, const char *stops) {
     return !umbel_parse_duration(copy, &seconds, NULL) && seconds <= longest ? seconds : 0;
 }
 
-const char *bf_clock_parse(const char *text, bf_clock *out) {
+const char *bf_clock_parse(const char *text, umbel_clock *out) {
     uint64_t duration = parse_duration(&text, "/@"), step = 0;
     if (*text == '/') {
         text++;
@@ -45,61 +44,32 @@ const char *bf_clock_parse(const char *text, bf_clock *out) {
         text = end;
     }
     if (*text || !duration || !step || (duration - 1) / step >= GENERATIONS_MAX) return BAD_WINDOW;
-    *out = (bf_clock){
+    *out = (umbel_clock){
         .step = step,
         .advanced = at,
-        .generations = (uint32_t)((duration + step - 1) / step),
+        .generations = (duration + step - 1) / step,
     };
     return NULL;
 }
 
-void bf_clock_text(const bf_clock *c, bool with_time, char out[BF_CLOCK_TEXT]) {
-    char duration[UMBEL_QUANTITY], step[UMBEL_QUANTITY];
-    int n = snprintf(out, BF_CLOCK_TEXT, "%.12s/%.12s",
-                     umbel_duration_text(c->step * c->generations, duration),
-                     umbel_duration_text(c->step, step));
-    if (with_time) snprintf(out + n, BF_CLOCK_TEXT - (size_t)n, "@%" PRIu64, c->advanced);
+char *bf_clock_text(const umbel_clock *c, bool with_time, char out[BF_CLOCK_TEXT]) {
+    umbel_clock_text(c, out);
+    size_t n = strlen(out);
+    if (with_time) snprintf(out + n, BF_CLOCK_TEXT - n, "@%" PRIu64, c->advanced);
+    return out;
 }
 
 /* ---- In the value ---- */
 
-static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
-
-static uint64_t number_of(const umbel_filter *f, const char *name) {
-    const char *value = umbel_get_meta(f, name);
-    return value ? strtoull(value, NULL, 10) : 0;
-}
-
-bf_clock bf_value_clock(const bf_value *v) {
-    bf_clock clock = {.generations = v->window};
-    if (!v->window) return clock;
-    clock.step = number_of(v->filter, step_name);
-    clock.advanced = number_of(v->filter, advanced_name);
-    if (clock.step > longest) clock.step = 0;
+umbel_clock bf_value_clock(const bf_value *v) {
+    umbel_clock clock = {.generations = v->window};
+    if (v->window) (void)umbel_get_clock(v->filter, &clock, NULL); /* or step 0 */
     return clock;
 }
 
-umbel_err bf_value_set_clock(bf_value *v, const bf_clock *clock) {
-    char step[24], advanced[24];
-    snprintf(step, sizeof step, "%" PRIu64, clock->step);
-    snprintf(advanced, sizeof advanced, "%" PRIu64, clock->advanced);
-    umbel_err e = umbel_set_meta(v->filter, step_name, step, NULL);
-    return e ? e : umbel_set_meta(v->filter, advanced_name, advanced, NULL);
-}
-
-uint32_t bf_clock_ended(bf_clock *c, uint64_t now) {
-    if (now < c->advanced) {
-        if (c->advanced - now > c->step) c->advanced = now;
-        return 0;
-    }
-    uint64_t steps = (now - c->advanced) / c->step;
-    c->advanced += steps * c->step;
-    return steps > c->generations ? c->generations + 1 : (uint32_t)steps;
-}
-
-umbel_err bf_value_advance(bf_value *v, uint32_t generations, const bf_clock *clock) {
-    umbel_err e = bf_value_set_clock(v, clock);
-    for (uint32_t i = 0; i < generations && i <= clock->generations && !e; i++) {
+umbel_err bf_value_advance(bf_value *v, uint64_t generations, const umbel_clock *clock) {
+    umbel_err e = umbel_set_clock(v->filter, clock, NULL);
+    for (uint64_t i = 0; i < generations && i <= clock->generations && !e; i++) {
         e = umbel_advance(v->filter, NULL);
     }
     return e;

@@ -9,31 +9,23 @@
 #ifndef BF_VALUE_WINDOW_H
 #define BF_VALUE_WINDOW_H
 
+#include "umbel_meta.h"
+#include "umbel_quantity.h"
 #include "value/value.h"
 
-typedef struct bf_clock {
-    uint64_t step;     /* seconds; 0: the window does not go by the clock */
-    uint64_t advanced; /* when the newest generation began, in seconds since 1970 */
-    uint32_t generations;
-} bf_clock;
-
-enum { BF_CLOCK_TEXT = 48 };
+enum { BF_CLOCK_TEXT = UMBEL_QUANTITY + 24 };
 
 /* DURATION/STEP, or DURATION in eight steps: numbers with s, m, h, d or w (none: seconds).
  * `@TIME` after that is when the newest generation began.  NULL, or the text of an error reply. */
-const char *bf_clock_parse(const char *text, bf_clock *out);
+const char *bf_clock_parse(const char *text, umbel_clock *out);
 
-/* The text that bf_clock_parse reads, without or with the time. */
-void bf_clock_text(const bf_clock *clock, bool with_time, char out[BF_CLOCK_TEXT]);
+/* The text that bf_clock_parse reads, without or with the time; returns it. */
+char *bf_clock_text(const umbel_clock *clock, bool with_time, char out[BF_CLOCK_TEXT]);
 
-bf_clock bf_value_clock(const bf_value *v);
-umbel_err bf_value_set_clock(bf_value *v, const bf_clock *clock);
-
-/* How many generations have ended by now, at most one more than there are; *clock then says when
- * the newest began.  A clock that is set back ends none: time continues from there. */
-uint32_t bf_clock_ended(bf_clock *clock, uint64_t now);
+/* Step 0: it does not go by the clock. */
+umbel_clock bf_value_clock(const bf_value *v);
 
 /* Forgets that many generations. */
-umbel_err bf_value_advance(bf_value *v, uint32_t generations, const bf_clock *clock);
+umbel_err bf_value_advance(bf_value *v, uint64_t generations, const umbel_clock *clock);
 
 #endif

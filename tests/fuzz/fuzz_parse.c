@@ -21,8 +21,8 @@
 #include "push/push_address.h"
 #include "target.h"
 #include "umbel_foreign.h"
+#include "umbel_meta.h"
 #include "umbel_recipe.h"
-#include "uniq/window_clock.h"
 
 enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 
@@ -539,13 +539,14 @@ static void read_window_clock(const char *text, const uint8_t choices[4]) {
     insist(w.generations > 0, "a clock has steps");
     uint64_t min = cli_window_min_step(w.step * w.generations);
     insist(min * CLI_GENERATIONS_MAX >= w.step * w.generations, "the smallest step is enough");
-    cli_window_clock c = {w.step, w.generations, choices[0] * UINT64_C(100000000)};
-    if (cli_window_parse(cli_window_clock_text(&c, out), &again)) {
+    umbel_clock c = {
+        .step = w.step, .generations = w.generations, .advanced = choices[0] * UINT64_C(100000000)};
+    if (cli_window_parse(umbel_clock_text(&c, out), &again)) {
         insist(again.step == c.step && again.generations == c.generations, "the same clock");
     } else {
         insist(c.step * c.generations > UMBEL_DURATION_MAX, "its text is that clock");
     }
-    uint64_t before = c.advanced, steps = cli_window_clock_advance(&c, now);
+    uint64_t before = c.advanced, steps = umbel_clock_steps(&c, now);
     insist(steps <= c.generations + 1, "no more steps than there is to forget");
     insist(c.advanced <= now || c.advanced == before, "never ahead of the clock by itself");
     insist(now < c.advanced || now - c.advanced < c.step, "all steps that were completed");

@@ -10,7 +10,6 @@
 #include "options/options.h"
 #include "umbel_meta.h"
 #include "umbel_quantity.h"
-#include "uniq/window_clock.h"
 
 static const uint64_t start = 1700000000;
 
@@ -30,8 +29,8 @@ static void windows(void **state) {
         assert_int_equal(w.keys, 0);
         assert_int_equal(w.step, good[i].step);
         assert_int_equal(w.generations, good[i].generations);
-        cli_window_clock c = {.step = w.step, .generations = w.generations};
-        assert_string_equal(cli_window_clock_text(&c, out), good[i].shown);
+        umbel_clock c = {.step = w.step, .generations = w.generations};
+        assert_string_equal(umbel_clock_text(&c, out), good[i].shown);
     }
     static const char *const bad[] = {
         "",          "24h",    "/",      "24h/",
@@ -61,37 +60,36 @@ static void min_steps(void **state) {
 
 static void advances(void **state) {
     (void)state;
-    cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
-    assert_int_equal(cli_window_clock_advance(&c, start), 0);
-    assert_int_equal(cli_window_clock_advance(&c, start + 9), 0);
+    umbel_clock c = {.step = 10, .generations = 3, .advanced = start};
+    assert_int_equal(umbel_clock_steps(&c, start), 0);
+    assert_int_equal(umbel_clock_steps(&c, start + 9), 0);
     assert_int_equal(c.advanced, start);
-    assert_int_equal(cli_window_clock_advance(&c, start + 10), 1);
-    assert_int_equal(cli_window_clock_advance(&c, start + 10), 0);
-    assert_int_equal(cli_window_clock_advance(&c, start + 39), 2);
+    assert_int_equal(umbel_clock_steps(&c, start + 10), 1);
+    assert_int_equal(umbel_clock_steps(&c, start + 10), 0);
+    assert_int_equal(umbel_clock_steps(&c, start + 39), 2);
     assert_int_equal(c.advanced, start + 30); /* steps do not depend on when the clock is read */
-    assert_int_equal(cli_window_clock_advance(&c, start + 69), 3);
-    assert_int_equal(cli_window_clock_advance(&c, start + 105),
-                     4); /* 4 steps: everything is forgotten */
-    assert_int_equal(cli_window_clock_advance(&c, start + 100000), 4);
+    assert_int_equal(umbel_clock_steps(&c, start + 69), 3);
+    assert_int_equal(umbel_clock_steps(&c, start + 105), 4); /* 4 steps: everything is forgotten */
+    assert_int_equal(umbel_clock_steps(&c, start + 100000), 4);
     assert_int_equal(c.advanced, start + 100000);
-    assert_int_equal(cli_window_clock_advance(&c, UINT64_MAX), 4);
+    assert_int_equal(umbel_clock_steps(&c, UINT64_MAX), 4);
     assert_true(c.advanced <= UINT64_MAX && UINT64_MAX - c.advanced < 10);
-    assert_int_equal(cli_window_clock_advance(&c, 0), 0);
+    assert_int_equal(umbel_clock_steps(&c, 0), 0);
     assert_int_equal(c.advanced, 0);
 }
 
 static void set_back(void **state) {
     (void)state;
-    cli_window_clock c = {.step = 10, .generations = 3, .advanced = start};
+    umbel_clock c = {.step = 10, .generations = 3, .advanced = start};
     /* By a little: it waits, so no generation gets shorter. */
-    assert_int_equal(cli_window_clock_advance(&c, start - 10), 0);
+    assert_int_equal(umbel_clock_steps(&c, start - 10), 0);
     assert_int_equal(c.advanced, start);
-    assert_int_equal(cli_window_clock_advance(&c, start + 9), 0);
-    assert_int_equal(cli_window_clock_advance(&c, start + 10), 1);
+    assert_int_equal(umbel_clock_steps(&c, start + 9), 0);
+    assert_int_equal(umbel_clock_steps(&c, start + 10), 1);
     /* By years: it does not wait for years. */
-    assert_int_equal(cli_window_clock_advance(&c, start - 100000000), 0);
-    assert_int_equal(cli_window_clock_advance(&c, start - 100000000 + 9), 0);
-    assert_int_equal(cli_window_clock_advance(&c, start - 100000000 + 10), 1);
+    assert_int_equal(umbel_clock_steps(&c, start - 100000000), 0);
+    assert_int_equal(umbel_clock_steps(&c, start - 100000000 + 9), 0);
+    assert_int_equal(umbel_clock_steps(&c, start - 100000000 + 10), 1);
 }
 
 /* A real window with a clock that advances by random amounts: a key is remembered for the duration,
@@ -102,9 +100,9 @@ static void remembers_the_duration(void **state) {
     print_message("seed %u\n", seed);
     srand(seed);
     for (int round = 0; round < 300; round++) {
-        cli_window_clock c = {.step = 1 + (uint64_t)rand() % 50,
-                              .generations = 1 + (uint64_t)rand() % 30,
-                              .advanced = start};
+        umbel_clock c = {.step = 1 + (uint64_t)rand() % 50,
+                         .generations = 1 + (uint64_t)rand() % 30,
+                         .advanced = start};
         umbel_params params = {.kind = UMBEL_KIND_WINDOW,
                                .capacity = 1000,
                                .fpr = 1e-9,
@@ -116,7 +114,7 @@ static void remembers_the_duration(void **state) {
         uint64_t duration = c.step * c.generations;
         bool added = false;
         while (now < came + duration + 3 * c.step) {
-            for (uint64_t n = cli_window_clock_advance(&c, now); n > 0; n--) umbel_advance(f, NULL);
+            for (uint64_t n = umbel_clock_steps(&c, now); n > 0; n--) umbel_advance(f, NULL);
             bool there = umbel_contains(f, "key", 3);
             if (!added) assert_false(there);
             if (added && now <= came + duration) assert_true(there);
@@ -133,12 +131,6 @@ static void remembers_the_duration(void **state) {
     }
 }
 
-static bool load_clock(const umbel_filter *f, cli_window_clock *c) {
-    umbel_info info;
-    umbel_describe(f, &info);
-    return cli_window_clock_load(f, &info, c);
-}
-
 static void metadata(void **state) {
     (void)state;
     umbel_params params = {.kind = UMBEL_KIND_WINDOW,
@@ -148,11 +140,12 @@ static void metadata(void **state) {
                            .window.generations = 24};
     umbel_filter *f = NULL;
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
-    cli_window_clock c = {3600, 24, start}, back = {1, 2, 3};
-    assert_true(load_clock(f, &back));
+    umbel_clock c = {.step = 3600, .generations = 24, .advanced = start};
+    umbel_clock back = {.step = 1, .generations = 2, .advanced = 3};
+    assert_int_equal(umbel_get_clock(f, &back, NULL), UMBEL_OK);
     assert_int_equal(back.step, 0);
-    assert_int_equal(cli_window_clock_store(f, &c, NULL), UMBEL_OK);
-    assert_true(load_clock(f, &back));
+    assert_int_equal(umbel_set_clock(f, &c, NULL), UMBEL_OK);
+    assert_int_equal(umbel_get_clock(f, &back, NULL), UMBEL_OK);
     assert_int_equal(back.step, 3600);
     assert_int_equal(back.generations, 24);
     assert_int_equal(back.advanced, start);
@@ -170,14 +163,15 @@ static void metadata(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         umbel_set_meta(f, "window.step", bad[i][0], NULL);
         umbel_set_meta(f, "window.advanced", bad[i][1], NULL);
-        assert_false(load_clock(f, &back));
+        assert_int_equal(umbel_get_clock(f, &back, NULL), UMBEL_EINVAL);
         assert_int_equal(back.step, 0);
     }
     umbel_free(f);
     params = (umbel_params){.kind = UMBEL_KIND_BLOCKED, .capacity = 100, .fpr = 0.01};
     assert_int_equal(umbel_create(&params, NULL, &f, NULL), UMBEL_OK);
     umbel_set_meta(f, "window.step", "of my own", NULL);
-    assert_true(load_clock(f, &back)); /* on other kinds the name means nothing */
+    assert_int_equal(umbel_get_clock(f, &back, NULL),
+                     UMBEL_OK); /* on other kinds the name means nothing */
     assert_int_equal(back.step, 0);
     umbel_free(f);
 }
