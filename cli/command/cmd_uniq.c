@@ -39,7 +39,8 @@ typedef struct uniq_run {
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned;
-    int warned_level, warned_loss; /* the steps already reported */
+    int warned_level, warned_loss; /* the steps already reported ... */
+    double warned_losses;          /* ... and the lines, as they were then */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
     uint64_t new_lines;
     bool printed_header;
@@ -65,9 +66,9 @@ static int loss_level(double share) {
     return (share >= 0.001) + (share >= 0.01) + (share >= 0.1) + (share >= 0.5);
 }
 
-/* Warns at each step of the rate and of the share lost; windows by the clock have another warning.
- */
-static void warn_beyond_plan(uniq_run *u) {
+/* Warns at each step of the rate and of the share lost; a window by the clock has its own.  `last`:
+ * all lines are read, so unless a summary follows, what is said must be what was lost. */
+static void warn_beyond_plan(uniq_run *u, bool last) {
     char now[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], words[UMBEL_QUANTITY],
         count[UMBEL_QUANTITY];
     char lost[2 * UMBEL_QUANTITY] = "an unknown number of new lines was";
@@ -77,17 +78,21 @@ static void warn_beyond_plan(uniq_run *u) {
     double losses = cli_loss_estimate(&u->loss), share = 1;
     if (isfinite(losses)) {
         share = losses > 0 ? losses / (losses + (double)u->loss.new_keys) : 0;
-        int used = snprintf(lost, sizeof lost, "about %.30s new lines",
-                            umbel_count_text((uint64_t)losses, count));
+        bool one = round(losses) == 1;
+        int used = snprintf(lost, sizeof lost, "about %.30s new line%s",
+                            umbel_count_text((uint64_t)round(losses), count), one ? "" : "s");
         if (share >= 0.001) {
             snprintf(lost + used, sizeof lost - (size_t)used, " (%s)",
                      umbel_rate_text(share, count));
         }
-        strcat(lost, " were");
+        strcat(lost, one ? " was" : " were");
     }
-    if (!level || (level <= u->warned_level && loss_level(share) <= u->warned_loss)) return;
+    bool outdated = last && u->s->quiet && !u->s->json && round(losses) > round(u->warned_losses);
+    bool step = level > u->warned_level || loss_level(share) > u->warned_loss;
+    if (!level || !(step || outdated)) return;
     if (level > u->warned_level) u->warned_level = level;
     u->warned_loss = loss_level(share);
+    u->warned_losses = losses;
     cli_warn(u->watch.name,
              "more keys than planned: the false-positive rate is %s, %s the %s promised; "
              "%s lost (-n plans for more, --strict stops)",
@@ -97,7 +102,7 @@ static void warn_beyond_plan(uniq_run *u) {
 
 static void measure_loss(uniq_run *u) {
     cli_loss_measure(&u->loss);
-    warn_beyond_plan(u);
+    warn_beyond_plan(u, false);
 }
 
 /* Keys were added; hits marks the new ones. */
@@ -106,7 +111,7 @@ static void count_new(uniq_run *u, const uint8_t *hits, const uint64_t *hashes, 
     if (cli_loss_count(&u->loss, hits, hashes, n)) {
         measure_loss(u);
     } else if (u->warned_level && u->seen >= u->next_look) {
-        warn_beyond_plan(u); /* a full filter finds nothing new, and is not measured again */
+        warn_beyond_plan(u, false); /* a full filter finds nothing new, and is not measured again */
     }
 }
 
@@ -134,7 +139,7 @@ static void warn_of_rate(uniq_run *u) {
 static bool measure(uniq_run *u) {
     if (!u->changed) return false;
     cli_loss_finish(&u->loss);
-    warn_beyond_plan(u);
+    warn_beyond_plan(u, false);
     u->changed = false;
     return u->state.clock.step && u->loss.now.rate > u->loss.info.fpr;
 }
@@ -318,7 +323,7 @@ static int run(const cli_settings *s) {
     /* A filter that grows keeps its promise: only the summary needs figures. */
     bool watching = !info.grows || !s->quiet || s->json || s->strict;
     cli_loss_begin(&u.loss, f, u.state.fresh, watching);
-    if (!u.state.fresh && watching) warn_beyond_plan(&u);
+    if (!u.state.fresh && watching) warn_beyond_plan(&u, false);
     u.hasher = hasher_for(f, s);
     u.by_hash = u.hasher == f && (u.loss.sketching || s->threads > 1);
     umbel_recipe *recipe = cli_recipe_of(f, u.watch.name, s);
@@ -334,7 +339,7 @@ static int run(const cli_settings *s) {
     cli_lines read = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
     if (u.loss.watching && measure(&u)) warn_of_rate(&u);
-    if (u.warned_level) warn_beyond_plan(&u);
+    if (u.warned_level) warn_beyond_plan(&u, true);
     save(&u);
     if (s->strict && u.loss.info.fpr > 0 && u.loss.now.rate > u.loss.info.fpr) {
         refuse_rate(&u, "exceeds the promised rate");

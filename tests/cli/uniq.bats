@@ -97,6 +97,16 @@ assert os.listdir() == ["s.umb"], os.listdir()
 P
 }
 
+@test "uniq: the last warning has the figure of the end, where no summary does" {
+    run --separate-stderr umbel uniq -q --kind auto -n 1000 -p 1% <(seq 3000)
+    [ "$status" -eq 3 ]
+    lost=$((3000 - ${#lines[@]}))
+    [[ ${stderr_lines[-1]} =~ "about "([0-9]+)" new lines" ]]
+    [ "$((BASH_REMATCH[1] * 10))" -gt "$((lost * 9))" ]
+    run --separate-stderr umbel uniq --kind auto -n 1000 -p 1% <(seq 3000)
+    [[ ${stderr_lines[-1]} == "uniq: 3,000 lines, "* ]]
+}
+
 @test "uniq: estimates how many new lines it has dropped" {
     run --separate-stderr umbel uniq --kind auto -n 100000 -p 1% <(seq 100000)
     [ "$status" -eq 0 ]
