@@ -88,7 +88,7 @@ good.sendall(b'12:bad ads'); time.sleep(0.2); good.sendall(b'.test,'); print(goo
 
 @test "http: questions, batches, statuses" {
     prepare
-    run timeout 1 "$UMBEL" serve --http unix:http.sock list=bad.umb
+    run timeout 1 "$UMBEL" serve --http unix:try.sock list=bad.umb
     [[ $output != *"without libmicrohttpd"* ]] || skip "no libmicrohttpd"
     start --http unix:http.sock list=bad.umb
     get() { curl -s --unix-socket http.sock "http://umbel$1" "${@:2}"; }
