@@ -13,10 +13,11 @@ void umbelpy_no_key(PyObject *object, int type) {
     } else if (PyFloat_Check(object) && PyFloat_AsDouble(object) != PyFloat_AsDouble(object)) {
         PyErr_SetString(PyExc_TypeError, "nan is not a key: drop missing values first");
     } else if (PyLong_Check(object) || PyFloat_Check(object)) {
-        PyErr_Format(PyExc_TypeError,
-                     "a number has no bytes of its own: name its type, as in type=\"int64\" or "
-                     "umbel.typed(%R, \"int64\")",
-                     object);
+        PyErr_Format(
+            PyExc_TypeError,
+            "a number has no fixed byte representation: name its type, as in type=\"int64\" or "
+            "umbel.typed(%R, \"int64\")",
+            object);
     } else {
         PyErr_Format(PyExc_TypeError, "a key is str or bytes-like, not %R", Py_TYPE(object));
     }
