@@ -18,17 +18,17 @@
  *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.
  *   bytes      A filter's bits depend only on its parameters and its keys, never on CPU, compiler,
  *              number of threads or byte order.
- *   threads    Any number of readers, or one writer, per filter.  A concurrent filter also takes
- *              any number of writers that add; copying, measuring and saving it meanwhile is safe
- *              and covers every key whose add returned before.  Lookups never wait.  Writers take
- *              turns within a sixteenth of a small filter, or a 64th of a large one: adds in
- *              batches take 0.7 to 1.4 times as long as in a plain filter, single ones 1.1 to
- *              1.5 times.  If a process with several threads forks, the child must not add to a
- *              concurrent filter that it inherits.
+ *   threads    Any number of readers, or one writer, per filter.  In a concurrent filter any number
+ *              of threads may also add; copying, measuring or saving it meanwhile is safe and
+ *              covers every key whose add has returned.  Lookups never wait.  Writers take turns
+ *              within a sixteenth of a small filter or a 64th of a large one: batches of adds take
+ *              0.7 to 1.4 times as long as in a plain filter, single adds 1.1 to 1.5 times.  If a
+ *              process with several threads forks, the child must not add to a concurrent filter
+ *              that it inherits.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
- *              get back, so that a later version can give them a meaning.  Start from { 0 } or a
- *              designated initialiser.  Enums may gain values, and their numbers never change.
+ *              get back, so that a later version can use them.  Start from { 0 } or a
+ *              designated initialiser.  Enums may gain values; existing numbers never change.
  *              Final structs: umbel_key, umbel_alloc and umbel_reader.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
@@ -59,7 +59,7 @@ extern "C" {
 #endif
 
 typedef struct umbel_filter umbel_filter;
-typedef struct umbel_opts umbel_opts;       /* allocator, limits, threads: at the end           */
+typedef struct umbel_opts umbel_opts;       /* allocator, limits, threads: defined at the end   */
 typedef struct umbel_foreign umbel_foreign; /* other systems' filters: umbel_foreign.h          */
 
 /* ---- Errors ------------------------------------------------------------------------------- */
@@ -75,10 +75,10 @@ typedef enum umbel_err {
     UMBEL_EFULL = 7,      /* the filter has reached its limit and may not grow                   */
     UMBEL_EFROZEN = 8,    /* the filter is read-only: a view, a mapped file or a static kind     */
     UMBEL_EMISMATCH = 9,  /* the filters differ in kind, hash, seed, secret or size              */
-    UMBEL_ENOTSUP = 10,   /* this kind or format does not have the operation                     */
+    UMBEL_ENOTSUP = 10,   /* this kind or format does not support the operation                  */
     UMBEL_EABSENT = 11,   /* the key to remove is certainly not in the filter                    */
     UMBEL_EIO = 12,       /* the operating system refused; diag->sys holds its errno             */
-    UMBEL_ESECRET = 13,   /* wrong secret; or one is needed, or given where none is needed       */
+    UMBEL_ESECRET = 13,   /* the secret is wrong, missing, or given where none is needed         */
     UMBEL_EUNKNOWN = 14,  /* format not recognised; specify one                                  */
     UMBEL_EUNSYNCED = 15  /* saved and in place, but the directory could not be synced: a power
                              cut may bring the old file back; diag->sys holds the errno          */
@@ -86,25 +86,25 @@ typedef enum umbel_err {
 
 /* Why something failed. */
 typedef struct umbel_diag {
-    const char *what; /* what is wrong, as static text; NULL: nothing is                         */
+    const char *what; /* what is wrong, as static text; NULL: nothing                            */
     uint64_t offset;  /* decoding: where in the bytes; otherwise 0                               */
-    uint64_t need;    /* UMBEL_ELIMIT: the max_bytes that would do; UMBEL_ECORRUPT of bytes that are
-                         cut short: how many there should be; 0 where it is not known           */
+    uint64_t need;    /* UMBEL_ELIMIT: the max_bytes that would suffice; UMBEL_ECORRUPT of truncated
+                         bytes: how many there should be; 0: not known                           */
     int sys;          /* UMBEL_EIO, UMBEL_EUNSYNCED: the errno of the failing call; otherwise 0  */
     char field[36];   /* the parameter, or the field of the file, at fault; may be empty         */
     uint64_t reserved[2];
 } umbel_diag;
 
-/* Writes the whole sentence, such as "payload checksum: the bits are damaged, at byte 4096", into
- * text, cut to cap bytes with its NUL, and returns text.  diag may be NULL. */
+/* Writes the whole message, such as "payload checksum: the bits are damaged, at byte 4096", into
+ * text, truncated to cap bytes including its NUL, and returns text.  diag may be NULL. */
 UMBEL_API const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap);
 UMBEL_API const char *umbel_strerror(umbel_err err); /* the error alone; never NULL              */
 UMBEL_API const char *umbel_err_name(umbel_err err); /* "EINVAL"; NULL: no such error            */
 
-/* ---- Life --------------------------------------------------------------------------------- */
+/* ---- Life cycle --------------------------------------------------------------------------- */
 
 /* An empty filter for `capacity` keys whose false-positive rate stays at or below fpr until they
- * are in; NULL when out of memory or when there is no such filter. */
+ * are in; NULL when out of memory or if there can be no such filter. */
 UMBEL_API umbel_filter *umbel_new(uint64_t capacity, double fpr);
 UMBEL_API void umbel_free(umbel_filter *filter); /* NULL is allowed                              */
 
@@ -115,23 +115,23 @@ typedef enum umbel_kind {
     UMBEL_KIND_CLASSIC = 2,  /* m bits, k probes anywhere: the smallest filter that takes adds    */
     UMBEL_KIND_STATIC = 3,   /* binary fuse: built once from all keys, smaller (umbel_builder)    */
     UMBEL_KIND_COUNTING = 4, /* 4-bit counters in place of blocked's bits: keys can be removed    */
-    UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate all the time         */
+    UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate throughout           */
     UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
     UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the theoretical minimum  */
     UMBEL_KIND_LINE = 8      /* blocked in whole cache lines: smaller, slower in cache; low rates */
 } umbel_kind;
 
-/* What to make.  Zero means "not given" everywhere; setting another kind's field is an error that
- * names it.  Of capacity, fpr and bytes give two, and the third follows; or all three, which is an
- * error if bytes cannot keep the rate; or bytes alone, for a filter of just that size that promises
- * nothing (classic then needs hashes). */
+/* What to make.  Zero means "not given" everywhere; setting a field of another kind is an error
+ * that names the field.  Give two of capacity, fpr and bytes, and the third follows; or all three,
+ * which is an error if bytes cannot keep the rate; or bytes alone, for a filter of just that size
+ * that promises nothing (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
     uint32_t hashes;       /* probes per key; line: 4, 8 or 16, static: 3 or 4; 0: the best      */
     uint64_t capacity;     /* keys planned for                                                    */
     double fpr;            /* false-positive rate promised once they are in, in (0,1)             */
     uint64_t bytes;        /* memory for the bits, at most                                        */
-    uint64_t seed;         /* places keys elsewhere; filters merge only if their seeds are equal  */
+    uint64_t seed;         /* varies where keys go; filters merge only if their seeds are equal   */
     bool concurrent;       /* any number of threads may add at the same time (blocked, line)      */
     struct {
         uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */
@@ -139,7 +139,7 @@ typedef struct umbel_params {
     } scalable;
     struct {
         uint32_t generations; /* forget in this many steps; 0: 8.  `capacity` is the whole window */
-        bool manual;          /* only umbel_advance advances it, adding never does                */
+        bool manual;          /* only umbel_advance advances it; adding never does                */
     } window;
     uint64_t reserved[4];
 } umbel_params;
@@ -156,9 +156,10 @@ typedef struct umbel_key {
     size_t len;
 } umbel_key;
 
-/* Builds a filter from all its keys: the only way to a static or tight one, which counts them
- * itself (duplicates once), so that fpr or bytes is enough, and takes 8 bytes per key meanwhile, or
- * none with opts.tmp.  Add as often as you like, finish, and free it, even after an error. */
+/* Builds a filter from all its keys: the only way to make a static or tight one.  For these, it
+ * counts the keys itself (duplicates once), so fpr or bytes is enough, and takes 8 bytes per key
+ * meanwhile, or none with opts.tmp.  Add as often as you like, finish, and free the builder, even
+ * after an error. */
 typedef struct umbel_builder umbel_builder;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
@@ -169,18 +170,18 @@ UMBEL_API umbel_err umbel_builder_finish(umbel_builder *builder, umbel_filter **
 UMBEL_API void umbel_builder_free(umbel_builder *builder);
 
 /* Good keys that must never be found.  Ask about all of them, then show every key that goes into
- * the filter, then finish: good keys that the filter finds although they were not shown become its
- * exceptions, exact hashes that lookups compare after a hit and that native files hold.  An
- * exception never hides a key: adding its key drops it.  Adding others leaves exceptions valid but
- * umbel_info.outdated, since the filter may then find good keys that it did not find before; so
- * merging, folding and clearing drop all exceptions.  Not for concurrent filters.  params and opts
- * have the filter's kind, seed and secret.  Takes 16 bytes per good key, 32 if the kind is auto or
- * classic.  UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
+ * the filter, then finish.  Good keys that the filter finds although they were not shown become its
+ * exceptions: exact hashes, stored in native files, that lookups compare after a hit.  An exception
+ * never hides a key: adding its key drops it.  Adding other keys leaves exceptions valid but
+ * umbel_info.outdated, since the filter may then find good keys that it did not find before.
+ * Merging, folding and clearing drop all exceptions.  Concurrent filters cannot have any.  params
+ * and opts have the filter's kind, seed and secret.  Takes 16 bytes per good key, 32 if the kind is
+ * auto or classic.  UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
 typedef struct umbel_never umbel_never;
 typedef struct umbel_never_result {
-    uint64_t asked;      /* good keys, each once                                                  */
-    uint64_t members;    /* of these were shown as well, so they are found                        */
-    uint64_t exceptions; /* would have been found by mistake, and are not                         */
+    uint64_t asked;      /* distinct good keys                                                    */
+    uint64_t members;    /* good keys that were shown as well, so they are found                  */
+    uint64_t exceptions; /* good keys that would have been found by mistake, and are not          */
     uint64_t reserved[5];
 } umbel_never_result;
 UMBEL_API umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts,
@@ -196,41 +197,42 @@ UMBEL_API void umbel_never_free(umbel_never *never);
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
- * filter would have to grow and may not.  Every lookup after the return sees the key; of several
- * threads that add one absent key simultaneously, at least one sees was_new true. */
+ * filter would have to grow and may not.  Every lookup that begins after the return finds the key;
+ * if several threads add the same absent key simultaneously, at least one gets was_new true. */
 UMBEL_API umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
                               umbel_diag *diag);
 
-/* False: certainly not added.  True: added, or a false positive.  No lookup can fail. */
+/* False: certainly not added.  True: added, or a false positive.  Lookups cannot fail. */
 UMBEL_API bool umbel_contains(const umbel_filter *filter, const void *key, size_t len);
 
 /* Like n calls in order, but several times as fast, because memory is fetched ahead.  was_new[i]
  * and hit[i] are 1 or 0; was_new may be NULL.  *done (optional) is the number of keys added: n, or
- * on failure those before the first that could not be; they stay in, and the later was_new are
- * untouched. */
+ * on failure the number before the first key that could not be added.  Those stay in, and the rest
+ * of was_new is untouched. */
 UMBEL_API umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *was_new, size_t *done, umbel_diag *diag);
 UMBEL_API void umbel_contains_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                                    uint8_t *hit);
 
-/* Counting filters: takes out one added key; UMBEL_EABSENT if it is certainly not in.  Remove only
- * what you added, as often as you added it: a false positive cannot be told from a key, and
- * removing it can make other keys vanish.  A counter that has reached 15 stays. */
+/* Counting filters: removes a key that was added, once; UMBEL_EABSENT if it is certainly absent.
+ * Remove only what you added, and only as often as you added it: a false positive cannot be told
+ * from a key, and removing one can make other keys vanish.  A counter that has reached 15 stays
+ * there. */
 UMBEL_API umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len,
                                  umbel_diag *diag);
 
-/* An upper bound on how often it was added (counting; 15: 15 or more); other kinds: 1 or 0. */
+/* An upper bound on how often the key was added (counting; 15: 15 or more); other kinds: 1 or 0. */
 UMBEL_API uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len);
 
-/* Advances a window by one generation, which forgets the oldest.  Windows do it by themselves after
- * every capacity / generations keys unless they are `manual`.  A key is found until generations + 1
- * such steps have followed it. */
+/* Advances a window by one generation, which forgets the oldest.  Unless it is `manual`, a window
+ * does this by itself after every capacity / generations keys.  A key is found until
+ * generations + 1 such steps have followed it. */
 UMBEL_API umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag);
 
-/* Hash once, look up often: umbel_hash gives a key's 64-bit hash, good for every filter with the
- * same layout, seed and secret.  Classic filters need more bits: umbel_takes_hashes is false,
- * hashes are 0, lookups true, adds UMBEL_ENOTSUP.  Your own hashes must be uniform over all 64
- * bits: pass plain integers through umbel_mix first, or every promise is void. */
+/* Hash once, look up often: umbel_hash gives a key's 64-bit hash, valid for every filter with the
+ * same layout, seed and secret.  Classic filters need more bits: for them umbel_takes_hashes is
+ * false, hashes are 0, lookups return true, and adds return UMBEL_ENOTSUP.  Your own hashes must be
+ * uniform over all 64 bits: pass integers through umbel_mix first, or every promise is void. */
 UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
 UMBEL_API umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
@@ -244,34 +246,35 @@ UMBEL_API umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashe
 
 /* ---- Whole filters ------------------------------------------------------------------------ */
 
-/* Adds all keys of `from`, or keeps only common ones.  UMBEL_EMISMATCH, naming what differs, unless
- * layout, seed, secret, bits and hashes are equal and both recipes make the same keys
- * (umbel_recipe_same_keys); the recipe of `into` stays. */
+/* umbel_merge adds all keys of `from`, umbel_intersect keeps only the keys in common.
+ * UMBEL_EMISMATCH, naming what differs, unless layout, seed, secret, bits and hashes are equal and
+ * both recipes make the same keys (umbel_recipe_same_keys).  The recipe of `into` stays. */
 UMBEL_API umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
 UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with,
                                     umbel_diag *diag);
 
-/* *yes when every bit of `part` is set in `whole`: necessary, and nearly sufficient, for every key
- * of part to be in whole. */
+/* *yes: every bit of `part` is set in `whole`, which is necessary, and nearly sufficient, for every
+ * key of part to be in whole. */
 UMBEL_API umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                                     umbel_diag *diag);
 
-/* Same layout, seed, secret, size and bits; counts, promises and metadata may differ. */
+/* Whether layout, seed, secret, size and bits are equal; counts, promises and metadata may not
+ * be. */
 UMBEL_API bool umbel_equal(const umbel_filter *a, const umbel_filter *b);
 UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no key can be in it                */
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
 
 /* Folding divides the size by the largest whole number that divides it evenly and leaves the live
- * rate at or below fpr.  A snapshot is the blocked filter with a counting one's keys, in a quarter
- * of the memory.  Both keep all keys. */
+ * rate at or below fpr.  A snapshot is a blocked filter with the keys of a counting one, in a
+ * quarter of the memory.  Both keep all keys. */
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);
 
 /* ---- What is known about a filter --------------------------------------------------------- */
 
-/* Whose filter it is; umbel_foreign.h describes the formats.  ANY: recognise it, or, when writing,
- * the filter's own. */
+/* The system that a filter is for; umbel_foreign.h describes the formats.  ANY: when reading,
+ * recognise it; when writing, the filter's own. */
 typedef enum umbel_format {
     UMBEL_FMT_ANY = 0, UMBEL_FMT_NATIVE = 1, UMBEL_FMT_LEVELDB = 2, UMBEL_FMT_COREKV = 3,
     UMBEL_FMT_BADGER = 4, UMBEL_FMT_CLICKHOUSE = 5, UMBEL_FMT_GOCRC32 = 6, UMBEL_FMT_GUAVA = 7,
@@ -308,9 +311,9 @@ typedef struct umbel_info {
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
     double fpr;           /* rate promised at capacity; 0: none                                   */
     uint64_t bits, bytes; /* of the bit array                                                     */
-    uint64_t keys_added;  /* adds that changed the filter, less removes; after a merge, as if all
-                             had been added to one, but the sum in concurrent filters and other
-                             systems' formats.  The number of keys is umbel_measurement.keys      */
+    uint64_t keys_added;  /* adds that changed the filter, minus removes; after a merge, as if all
+                             had been added to one filter, but the sum in concurrent filters and
+                             other systems' formats.  How many keys: umbel_measurement.keys       */
     uint32_t hashes;      /* probes per key                                                       */
     uint32_t layers;      /* how many filters a lookup may have to search; usually 1              */
     uint32_t generations; /* windows; otherwise 0                                                 */
@@ -327,87 +330,88 @@ typedef struct umbel_info {
 typedef struct umbel_measurement {
     uint64_t bits;     /* that keys can set ...                                                   */
     uint64_t bits_set; /* ... and have set                                                        */
-    double keys;       /* distinct keys in it, as well as can be known: see below; infinite when
-                          every bit is set, which may be the work of any number                   */
-    double rate;       /* live false-positive rate: that of a random absent key                   */
+    double keys;       /* distinct keys in it, as well as can be known (see below); infinite when
+                          every bit is set, since any number of keys may have done that           */
+    double rate;       /* live false-positive rate, for random absent keys                        */
     double keys_error; /* standard error of keys; 0: they were counted                            */
-    double rate_alike; /* the same for absent keys whose hashes end as those of the keys in it do;
+    double rate_alike; /* the rate for absent keys whose hashes end like those of the keys in it;
                           0 unless the format's hash makes a difference between them (dcso)       */
     uint64_t reserved[2];
 } umbel_measurement;
 
-/* umbel_describe says what the filter was made as, in constant time; umbel_measure says what its
- * bits show, by reading all of them.  Adds that changed the filter are counted, and a model says
- * how many keys false positives hid from the count: that is `keys` unless the bits contradict it,
- * as after a merge of filters with keys in common.  Then, and where the format stores no count, the
- * bits estimate it. */
+/* umbel_describe says how the filter was made, in constant time; umbel_measure says what its bits
+ * show, and reads all of them.  Adds that changed the filter are counted, and a model says how many
+ * keys false positives hid from the count.  Together they are `keys`, unless the bits contradict
+ * them, as after a merge of filters with keys in common; then, and where the format stores no
+ * count, `keys` is estimated from the bits. */
 UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
 typedef struct umbel_health {
-    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise; of a
-                        foreign format that plans for a number of keys the former alone, because
-                        its sizing may not reach the rate that was asked for                      */
+    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise; only
+                        the former in foreign formats that plan for a number of keys, because
+                        their sizing may miss the requested rate                                  */
     bool keys_known; /* false: every bit is set, which any number of keys may have done           */
     bool beyond_plan; /* overfull because of its keys, not only because of its rate               */
     double keys;     /* distinct keys in it; 0 unless keys_known ...                              */
     double keys_error; /* ... and their standard error                                            */
     double rate;     /* live false-positive rate ...                                              */
     double promised; /* ... and the rate promised at capacity; 0: none                            */
-    uint64_t room;   /* keys that may still come within the plan; 0 when there is no plan, and for
+    uint64_t room;   /* keys that can still be added within the plan; 0 if there is no plan, and for
                         filters that grow or forget, which are never full                         */
     uint64_t reserved[4];
 } umbel_health;
 
 /* Whether a filter keeps its promise, judged from what umbel_describe and umbel_measure said about
- * it.  The command and all bindings use this function, so that they cannot disagree. */
+ * it.  The command and all bindings use this function, so they cannot disagree. */
 UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
                            umbel_health *health);
 
 /* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
- * bits and returns how many there are; a bit may come twice.  Bit i is bit i mod 8 of byte i / 8 of
- * the array as a native file holds it.  Counters and the slots of static filters are named by their
- * first bit, tight ones by all bits of a parity; chains name every layer's, and packed hashes the
- * first bit of the chunk in which the key's would be. */
+ * bits and returns how many there are; a bit may occur twice.  Bit i is bit i mod 8 of byte i / 8
+ * of the array as a native file holds it.  Counters and the slots of static filters are given by
+ * their first bit, those of tight ones by all bits of a parity.  A chain gives the bits of every
+ * layer; packed hashes give the first bit of the chunk in which the key's hash would be. */
 UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
                               uint64_t *bits, size_t cap);
 
 /* ---- Bytes and files ---------------------------------------------------------------------- */
 
-/* A filter from untrusted bytes, which must be exactly one filter.  Allocates no more than they
- * justify.  as NULL: the format is recognised; otherwise it names the format and, where the bytes
- * do not say enough about themselves, what the filter was made with. */
+/* Makes a filter from untrusted bytes, which must be exactly one filter.  Allocates no more than
+ * they justify.  If `as` is NULL, the format is recognised; otherwise `as` names the format and,
+ * where the bytes do not say enough about themselves, what the filter was made with. */
 UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
 /* Like umbel_decode without copying: a read-only filter over `bytes`, which must outlive it
- * unchanged.  Reads only the header; damage among the bits goes unseen (umbel_verify sees it) but
- * stays harmless: wrong answers at worst.  UMBEL_ENOTSUP where the format does not allow it. */
+ * unchanged.  Reads only the header; damage to the bits goes unnoticed (umbel_verify finds it) but
+ * is harmless: at worst, answers are wrong.  UMBEL_ENOTSUP where the format does not allow it. */
 UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as,
                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
-/* Checks all that umbel_decode checks, checksums included, and makes nothing.  Needs no secret. */
+/* Checks everything that umbel_decode checks, checksums included, and makes nothing.  Needs no
+ * secret. */
 UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as,
                                  umbel_diag *diag);
 
-/* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps: immediate at any
- * size, shared between processes, read-only; a file that is truncated or overwritten in place under
- * a map kills the reader (SIGBUS), so replace files, as umbel_file_save does.  umbel_file_load
- * gives a writable filter. */
+/* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps the file: immediate at
+ * any size, shared between processes, read-only.  Truncating or overwriting a mapped file in place
+ * kills the reader (SIGBUS), so replace files, as umbel_file_save does.  umbel_file_load gives a
+ * writable filter. */
 UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
-/* umbel_file_load for a few changes to a large native file (others are loaded): bits stay in the
- * file's cached pages, and only pages that are written to are copied.  The file is unchanged until
- * umbel_file_save replaces it; until then, as with umbel_file_open, nobody may truncate it. */
+/* Like umbel_file_load, for a few changes to a large native file (others are loaded): bits stay in
+ * the file's cached pages, and only pages that are written to are copied.  The file is unchanged
+ * until umbel_file_save replaces it; until then, as with umbel_file_open, do not truncate it. */
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
-/* The four functions above for a file that is already open for reading: the whole file, whatever
- * its offset.  The descriptor stays yours and may be closed as soon as they return. */
+/* The four functions above, for a file that is already open for reading.  They read the whole file,
+ * whatever its offset.  The descriptor stays yours and may be closed as soon as they return. */
 UMBEL_API umbel_err umbel_fd_open(int fd, const umbel_foreign *as, const umbel_opts *opts,
                                   umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_fd_load(int fd, const umbel_foreign *as, const umbel_opts *opts,
@@ -416,7 +420,7 @@ UMBEL_API umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_o
                                   umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag);
 
-/* The bytes that umbel_encode needs (0: the format cannot hold this filter), and writing them.
+/* umbel_encoded_size is what umbel_encode needs; 0: the format cannot hold this filter.
  * UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash: bits cannot
  * be hashed again, only keys can be added again. */
 UMBEL_API uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format format);
@@ -424,12 +428,12 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
                                  size_t cap, umbel_diag *diag);
 
 /* Replaces the file atomically (PATH.umbel-tmp, fsync, rename, fsync of the directory): after a
- * crash there is the old file or the new one; concurrent saves to one path are serialised.  Owner,
+ * crash there is the old file or the new one.  Concurrent saves to one path are serialised.  Owner,
  * group, mode, access control lists and extended attributes are preserved where permitted; after
- * UMBEL_OK, diag->what is NULL or says what was lost, and if that is the group or the list, group
- * and others have no access.  Setuid, setgid and sticky bits, capabilities and signatures of the
- * old content are never preserved.  UMBEL_EUNSYNCED: the new file is in place, and only syncing its
- * directory failed.  umbel_file_write streams to a descriptor. */
+ * UMBEL_OK, diag->what is NULL or says what was lost, and if that is the group or the access
+ * control list, group and others have no access.  Setuid, setgid and sticky bits, capabilities and
+ * signatures of the old content are never preserved.  UMBEL_EUNSYNCED: the new file is in place,
+ * and only syncing its directory failed.  umbel_file_write streams to a descriptor. */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
@@ -438,7 +442,7 @@ UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format fo
 /* ---- Options and names -------------------------------------------------------------------- */
 
 typedef struct umbel_alloc {
-    void *(*alloc)(void *ctx, size_t size); /* NULL when out of memory; aligned as malloc's       */
+    void *(*alloc)(void *ctx, size_t size); /* NULL when out of memory; aligned as by malloc      */
     void (*free)(void *ctx, void *ptr);
     void *ctx;
 } umbel_alloc;
@@ -446,18 +450,18 @@ typedef struct umbel_alloc {
 struct umbel_opts {
     const umbel_alloc *alloc; /* NULL: malloc and free.  Copied; ctx must outlive the filter      */
     uint64_t max_bytes;       /* refuse filters whose bits need more; 0: no limit                 */
-    const uint8_t *secret;    /* 16 bytes that key a new filter, and that open it again: without
-                                 them nobody can construct false positives.  NULL: none.  Copied;
-                                 no file holds them                                               */
+    const uint8_t *secret;    /* 16 bytes that key a new filter, and are needed to open it again:
+                                 without them nobody can construct false positives.  NULL: none.
+                                 Copied; never stored in a file                                   */
     const char *tmp;          /* umbel_builder of static filters: a directory for a temporary file
-                                 of 8 bytes per key instead of memory; it vanishes afterwards     */
+                                 of 8 bytes per key, used instead of memory and then removed      */
     uint32_t threads;         /* calls with a million keys may use this many; 0 and 1: one        */
     bool concurrent;          /* a loaded or decoded filter takes any number of writers           */
     uint64_t reserved[4];
 };
 
 /* Reads umbel_opts.secret from the contents of a file: 16 bytes, which must not all be text (a
- * password is not a secret), or 32 hexadecimal digits, with or without an end of line. */
+ * password is not a secret), or 32 hexadecimal digits, with or without a line ending. */
 UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret,
                                        umbel_diag *diag);
 
@@ -468,14 +472,14 @@ UMBEL_API const char *umbel_kind_purpose(umbel_kind kind); /* "fast and general"
 /* What the filters of a kind can do.  Returns false, with all traits false, for AUTO and unknown
  * kinds.  Filters in other systems' formats may be able to do less. */
 typedef struct umbel_traits {
-    bool built_once; /* made from all its keys by umbel_builder and read-only ever after          */
+    bool built_once; /* made from all its keys by umbel_builder, and then read-only               */
     bool adds;       /* umbel_add                                                                 */
     bool removes;    /* umbel_remove                                                              */
     bool counts;     /* umbel_count counts to 15                                                  */
     bool merges;     /* umbel_merge, umbel_intersect, umbel_is_subset                             */
     bool folds;      /* umbel_fold                                                                */
     bool grows;      /* beyond its capacity, keeping its rate                                     */
-    bool forgets;    /* old keys: a window                                                        */
+    bool forgets;    /* old keys, as a window does                                                */
     bool concurrent; /* umbel_params.concurrent                                                   */
     bool hashes;     /* umbel_takes_hashes                                                        */
     uint64_t reserved[2];
