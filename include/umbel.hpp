@@ -11,8 +11,8 @@
  *   if (loaded) loaded->add(std::vector<std::string>{"bob", "eve"});
  *
  * A thin layer, header only: get() gives the handle for everything that is not here.  Keys are
- * anything that converts to std::string_view, and batches any range of such keys: a vector, a set, a
- * view, a braced list.  The rules of umbel.h hold.
+ * anything that converts to std::string_view, and batches any range of such keys: a vector, a set,
+ * a view, a braced list.  The rules of umbel.h hold.
  *
  * Errors are values: a status, or a result with a value or a status.  Three things throw
  * umbel::error, or call std::abort where exceptions are disabled: the constructor from capacity and
@@ -144,7 +144,7 @@ struct is_batch<R, std::void_t<element<R>>>
                          !std::is_convertible_v<const R &, std::string_view>> {};
 template <class R> using batch = std::enable_if_t<is_batch<R>::value, int>;
 
-/* The keys as the library takes them.  Views that make their elements as they go are held, so that
+/* The keys as the library takes them.  Elements that a view makes as it goes are copied, so that
  * the keys stay where they are. */
 template <class R> class raw_keys {
   public:
@@ -194,7 +194,7 @@ template <class T> T *live(const std::unique_ptr<T, freed> &handle) {
 
 } // namespace detail
 
-/* Owns a umbel_filter; moves, but copies only through copy(). */
+/* Owns an umbel_filter; can be moved, but is copied only by copy(). */
 class filter {
   public:
     filter(std::uint64_t capacity, double fpr) {
@@ -228,7 +228,7 @@ class filter {
         return make(umbel_copy, live());
     }
 
-    /* Null: moved from. */
+    /* Null if it was moved from. */
     umbel_filter *get() const noexcept {
         return handle_.get();
     }
@@ -236,8 +236,8 @@ class filter {
         return handle_.release();
     }
 
-    /* True in `*was_new` (optional): the key was certainly absent.  Adding fails where a filter is
-     * read-only or may not grow; one made from capacity and rate alone always takes a key. */
+    /* *was_new (optional) says whether the key was certainly absent.  Adding fails where a filter
+     * is read-only or may not grow; one made from capacity and rate alone always takes a key. */
     status add(std::string_view k, bool *was_new = nullptr) {
         return call(umbel_add, k.data(), k.size(), was_new);
     }
@@ -366,7 +366,8 @@ class filter {
     std::unique_ptr<umbel_filter, detail::freed> handle_;
 };
 
-/* Builds a filter from all its keys, the only way to a static or tight one: see umbel_builder. */
+/* Builds a filter from all its keys, the only way to make a static or tight one: see
+ * umbel_builder. */
 class builder {
   public:
     static result<builder> create(const umbel_params &params, const umbel_opts *opts = nullptr) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_foreign.h - other systems' filters, bit for bit: made, sized and keyed as they do it
+ * umbel_foreign.h - other systems' filters, bit for bit: made, sized and keyed as by those systems
  *
  *   umbel_foreign guava = { .format = UMBEL_FMT_GUAVA, .capacity = 1000000, .fpr = 0.01 };
  *   umbel_filter *filter = NULL;
@@ -37,7 +37,7 @@ extern "C" {
  *   PARQUET     Parquet's split-block filter with its Thrift header
  *   REDISBLOOM  RedisBloom's chain: SCANDUMP's header and bits in a container
  *   DCSO        DCSO's bloom files, also CIRCL's; decompress gzipped ones first
- *   ROCKSDB     RocksDB's filter block: FastLocalBloom; older ones and Ribbon are read
+ *   ROCKSDB     RocksDB's filter block: FastLocalBloom; reads older ones and Ribbon
  *   SPARK       Spark's BloomFilter.writeTo
  */
 
@@ -45,7 +45,7 @@ extern "C" {
 typedef enum umbel_variant {
     UMBEL_VARIANT_INT32 = 1 << 0,      /* gocrc32: as on 32-bit platforms, where sums wrap        */
     UMBEL_VARIANT_MITZ32 = 1 << 1,     /* guava: the strategy MURMUR128_MITZ_32                   */
-    UMBEL_VARIANT_GUAVA_2024 = 1 << 2, /* guava: hashes from fpr alone, as since late 2024        */
+    UMBEL_VARIANT_GUAVA_2024 = 1 << 2, /* guava: hashes from fpr alone (since late 2024)          */
     UMBEL_VARIANT_CLICKHOUSE_INDEX = 1 << 3, /* clickhouse: a granule of a bloom_filter index;
                                                 keys are strings ...                              */
     UMBEL_VARIANT_CLICKHOUSE_NUMBERS = 1 << 4, /* ... or, with this as well, numbers as ClickHouse
@@ -54,16 +54,17 @@ typedef enum umbel_variant {
     UMBEL_VARIANT_SPARK_V1 = 1 << 6            /* spark: version 1, for Spark before 4.1          */
 } umbel_variant;
 
-/* Their names, as the command, Python and JavaScript know them: "mitz32".  FMT_ANY: of whatever
- * format.  *bits gets the number of the name, false: there is none; the name of one such bit, or of
- * 0, the usual form, where that has a name; NULL: none. */
+/* The names of variants, as the command, Python and JavaScript know them.  umbel_variant_named sets
+ * *bits to the variant with this name, such as "mitz32", of this format (FMT_ANY: of any); false:
+ * there is none.  umbel_variant_name gives the name of one such bit, or of 0, the usual form, if it
+ * has a name; NULL: none. */
 UMBEL_API bool umbel_variant_named(umbel_format format, const char *name, uint32_t *bits);
 UMBEL_API const char *umbel_variant_name(umbel_format format, uint32_t bit);
 
-/* What that system's constructor takes.  Zero means "not given"; setting what a format does not
- * take is an error that names it.  To decode, `format` alone is enough for most; gocrc32 needs
- * capacity, fpr and variant, clickhouse needs hashes, seed and variant, and for an index fpr, or
- * bits_per_key and hashes. */
+/* What the other system's constructor takes.  Zero means "not given"; setting what a format does
+ * not take is an error that names it.  To decode, `format` alone is enough for most formats;
+ * gocrc32 needs capacity, fpr and variant; clickhouse needs hashes, seed and variant, and for an
+ * index fpr, or bits_per_key and hashes. */
 struct umbel_foreign {
     umbel_format format;
     uint32_t variant;
@@ -84,9 +85,10 @@ struct umbel_foreign {
 UMBEL_API umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *opts,
                                          umbel_filter **out, umbel_diag *diag);
 
-/* What umbel_create_foreign would make, without making it.  plan->rate knows the limits of the
- * system's hash and layout; where they let the rate pass fpr, verdict is UMBEL_PLAN_BEYOND_KIND and
- * why says the reason, although the filter can be made: the system itself would make it. */
+/* What umbel_create_foreign would make, without making it.  plan->rate takes account of the limits
+ * of the system's hash and layout.  Where they raise the rate above fpr, verdict is
+ * UMBEL_PLAN_BEYOND_KIND and why gives the reason, although the filter can be made: the system
+ * itself would make it. */
 UMBEL_API umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan *plan,
                                        umbel_diag *diag);
 
@@ -122,20 +124,21 @@ UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t le
 
 /* Splits text as ClickHouse's indexes do before hashing: into words (ngram 0, tokenbf_v1) or every
  * window of `ngram` code points (ngrambf_v1).  Start with *pos 0; each call gives the next token, a
- * part of the text, and false after the last. */
+ * part of the text, or returns false after the last. */
 UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
                                       umbel_key *token);
 
 /* ---- What only some systems have ---------------------------------------------------------- */
 
 /* What the filter's own system prints for it, as NUL-terminated text: gocrc32's String().
- * UMBEL_ESPACE when cap is too small (128 bytes always do); UMBEL_ENOTSUP where there is none. */
+ * UMBEL_ESPACE when cap is too small (128 bytes always suffice); UMBEL_ENOTSUP for other
+ * formats. */
 UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap,
                                umbel_diag *diag);
 
-/* Bytes that a file carries after its filter; dcso files have such a section and keep it, other
- * formats do not.  Copied; len 0 removes it.  The bytes returned live until it is set again; NULL
- * when there are none. */
+/* Bytes that a file carries after its filter; only dcso files have such a section, and keep it.
+ * umbel_set_data copies them; len 0 removes the section.  The bytes that umbel_get_data returns
+ * live until they are set again; NULL when there are none. */
 UMBEL_API umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len,
                                    umbel_diag *diag);
 UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
@@ -144,7 +147,7 @@ UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
 
 /* A native or redisbloom filter in the pieces that BF.LOADCHUNK takes: the head with iterator 1,
  * then the chunk at each offset of the bits with iterator offset + its length + 1.  The head of a
- * keyed filter holds its secret.  UMBEL_ESPACE, and *len set, when cap is too small. */
+ * keyed filter holds its secret.  UMBEL_ESPACE, with *len set, when cap is too small. */
 UMBEL_API umbel_err umbel_redis_head(const umbel_filter *filter, void *bytes, size_t cap,
                                      size_t *len, umbel_diag *diag);
 

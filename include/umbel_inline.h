@@ -8,12 +8,12 @@
  *   }
  *
  * A reader is a few words taken from a blocked or line filter.  It is valid as long as the filter
- * exists and is not changed in any way.  Hashes are those of umbel_hash, as they are for
- * umbel_contains_hash, which gives the same answers.
+ * exists and is not changed in any way.  Hashes come from umbel_hash; the answers are those
+ * of umbel_contains_hash.
  *
- * Compile with -mavx2 or -march=native: then a lookup takes about ten instructions.  Without AVX2
+ * Compile with -mavx2 or -march=native: then a lookup takes about ten instructions.  Without AVX2,
  * umbel_contains_hash is faster, because it finds out at run time what the processor can do.
- * Batches (umbel_contains_hashes) are faster than either, from sixteen hashes on.
+ * Batches (umbel_contains_hashes) of sixteen hashes or more are faster than either.
  */
 #ifndef UMBEL_INLINE_H
 #define UMBEL_INLINE_H
@@ -35,12 +35,12 @@ typedef struct umbel_reader {
     uint32_t lanes;
 } umbel_reader;
 
-/* False, with nothing written, for filters of other kinds, for those with concurrent writers and
- * for those with exceptions (umbel_never). */
+/* Takes a reader from a blocked or line filter.  Returns false, and writes nothing, for other
+ * kinds, filters with concurrent writers and filters with exceptions (umbel_never). */
 UMBEL_API bool umbel_reader_of(const umbel_filter *filter, umbel_reader *reader);
 
-/* Lane i of a block has a bit for each key: the upper bits of the product of the hash's lower half
- * and salt i. */
+/* Each key has one bit in lane i of its block: the upper bits of the product of the hash's lower
+ * half and salt i. */
 static const uint32_t umbel_block_salts[8] = {0x47b6137bu, 0x44974d91u, 0x8824ad5bu, 0xa2b7289du,
                                               0x705495c7u, 0x2df1424bu, 0x9efc4947u, 0x5c6bfb31u};
 static const uint32_t umbel_line_salts[16] = {0xe220a839u, 0x6e789e6bu, 0x06c45d19u, 0xf88bb8a9u,
@@ -48,7 +48,7 @@ static const uint32_t umbel_line_salts[16] = {0xe220a839u, 0x6e789e6bu, 0x06c45d
                                               0x3ee57891u, 0xf3b8488du, 0x657eecddu, 0xc2d326e1u,
                                               0x8621a03fu, 0x8e1f7555u, 0xb54e0f17u, 0x84bb3f97u};
 
-/* umbel_contains_hash of the filter that the reader was taken from. */
+/* The answer of umbel_contains_hash for the filter that the reader was taken from. */
 static inline bool umbel_reader_contains_hash(const umbel_reader *reader, uint64_t hash) {
     const uint32_t x = (uint32_t)hash, lanes = reader->lanes;
     const bool line = reader->block_bytes == 64;
@@ -70,7 +70,7 @@ static inline bool umbel_reader_contains_hash(const umbel_reader *reader, uint64
         return _mm256_testc_si256(_mm256_loadu_si256(at + 1),
                                   _mm256_sllv_epi32(one, _mm256_srli_epi32(more, 27)));
     }
-    if (lanes == 8) { /* of 64 */
+    if (lanes == 8) { /* lanes of 64 */
         const __m256i bits = _mm256_srli_epi32(product, 26), one_64 = _mm256_set1_epi64x(1);
         const __m256i first = _mm256_cvtepu32_epi64(_mm256_castsi256_si128(bits));
         const __m256i last = _mm256_cvtepu32_epi64(_mm256_extracti128_si256(bits, 1));

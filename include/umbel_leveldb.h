@@ -30,10 +30,10 @@ extern "C" {
  * it is negative. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_builtin(int bits_per_key);
 
-/* umbel.SplitBlock: 64-bit hashes and one cache line per lookup.  Other policies do not use the
- * filters in files written with it, nor the other way round; LevelDB reads either file anyway,
- * without its filters.  A filter consists of 256-bit blocks as Parquet defines them, then the
- * byte 1.  bits_per_key from 1, rounded up to whole blocks; NULL when it is less. */
+/* umbel.SplitBlock: 64-bit hashes and one cache line per lookup.  Other policies ignore the filters
+ * in files written with it, and it ignores theirs; LevelDB reads the files all the same, without
+ * their filters.  A filter consists of 256-bit blocks as Parquet defines them, then the byte 1.
+ * bits_per_key from 1, rounded up to whole blocks; NULL when it is less. */
 UMBEL_API leveldb_filterpolicy_t *umbel_leveldb_split_block(int bits_per_key);
 
 #ifdef __cplusplus

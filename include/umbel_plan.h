@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_plan.h - what is possible: keys, false-positive rate and memory against each other
+ * umbel_plan.h - what is possible: keys, false-positive rate and memory weighed against each other
  *
  *   umbel_plan plan = { .capacity = 2000000000, .bytes = 500 << 20 };
  *   if (umbel_plan_solve(&plan, NULL) == UMBEL_OK) printf("%g%%\n", 100 * plan.fpr);
@@ -25,15 +25,15 @@ typedef enum umbel_verdict {
     UMBEL_PLAN_TOO_LARGE = 5,       /* more than this kind, or 2^63 bits, can address             */
     UMBEL_PLAN_TOO_SMALL = 6,       /* fewer bytes than the smallest filter of this kind          */
     UMBEL_PLAN_BAD_KIND = 7,        /* no such kind                                               */
-    UMBEL_PLAN_BAD_HASHES = 8       /* more probes than supported, or fixed for this kind         */
+    UMBEL_PLAN_BAD_HASHES = 8       /* more probes than supported, or this kind fixes them        */
 } umbel_verdict;
 
 typedef struct umbel_plan {
     umbel_kind kind;       /* in: AUTO or a kind; out: the kind chosen                            */
     uint32_t hashes;       /* in: 0 or a choice; out: probes per key                              */
     uint64_t capacity;     /* in: two of these three, or all; out: all                            */
-    double fpr;            /* the rate at or below which all but about one in a thousand such
-                              filters are once `capacity` keys are in                             */
+    double fpr;            /* all but about one in a thousand such filters are at or below this rate
+                              once `capacity` keys are in                                         */
     uint64_t bytes;
     uint64_t bits;         /* out: size of the bit array                                          */
     double rate;           /* out: mean rate over all such filters at capacity; at most fpr       */
@@ -48,11 +48,11 @@ typedef struct umbel_plan {
 } umbel_plan;
 
 /* Completes the plan: given capacity and fpr, the fewest bytes; given bytes and fpr, the highest
- * capacity; given capacity and bytes, the lowest fpr.  On UMBEL_EINVAL verdict and why say the
- * reason and the inputs are unchanged. */
+ * capacity; given capacity and bytes, the lowest fpr.  On UMBEL_EINVAL, verdict and why give the
+ * reason, and the inputs are unchanged. */
 UMBEL_API umbel_err umbel_plan_solve(umbel_plan *plan, umbel_diag *diag);
 
-/* The model's rate of a solved plan after this many keys. */
+/* The rate of a solved plan after this many keys, by the model. */
 UMBEL_API double umbel_plan_rate(const umbel_plan *plan, uint64_t keys);
 
 UMBEL_API const char *umbel_verdict_name(umbel_verdict verdict); /* "below-bound"; NULL: none    */

@@ -5,8 +5,8 @@
  *   uint64_t keys;
  *   umbel_parse_count("2 billion", &keys, NULL);
  *
- * One reading for every program, whatever the locale: the comma separates thousands, and where it
- * does not (0,5%) the text is refused, not guessed at.
+ * Every program reads them in the same way, whatever the locale: the comma separates thousands, and
+ * where it does not (0,5%) the text is refused, not guessed at.
  */
 #ifndef UMBEL_QUANTITY_H
 #define UMBEL_QUANTITY_H
@@ -17,8 +17,9 @@
 extern "C" {
 #endif
 
-/* UMBEL_EINVAL for anything but one complete quantity; *out is then unchanged, and diag->what is
- * "not a number", "not a size", "not a rate", "not a duration" or, from 2^64 on, "too large".
+/* Each reads one quantity, which must be the whole text.  On UMBEL_EINVAL *out is unchanged, and
+ * diag->what is "not a number", "not a size", "not a rate", "not a duration" or, at 2^64 and above,
+ * "too large".
  *   counts     1000000  1,000,000  2e9  1.5M  2 billion  20亿   k, M, G, T, P: powers of 1000
  *   sizes      500MiB  11.4 MiB  500M  2e9  1GB   K, M, G, T, P alone and with iB are powers of
  *              1024, with B of 1000; upper or lower case; rounded to whole bytes
@@ -30,7 +31,7 @@ UMBEL_API umbel_err umbel_parse_rate(const char *text, double *out, umbel_diag *
 UMBEL_API umbel_err umbel_parse_duration(const char *text, uint64_t *out, umbel_diag *diag);
 
 #define UMBEL_DURATION_MAX UINT64_C(1000000000000)
-#define UMBEL_QUANTITY 40 /* bytes that hold any of these texts */
+#define UMBEL_QUANTITY 40 /* bytes: enough for any of these texts */
 
 /* Each writes into `out`, which has UMBEL_QUANTITY bytes, and returns it. */
 UMBEL_API char *umbel_count_text(uint64_t count, char *out);      /* 2,000,000,000                */

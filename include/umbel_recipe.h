@@ -11,14 +11,14 @@
  *   }
  *   umbel_recipe_free(recipe);
  *
- * A recipe is one line of text; docs/recipes.md describes every word.  The first says what part of
- * a record is the key, the others, in any order, what is done with it:
+ * A recipe is one line of text; docs/recipes.md describes every word.  The first says which part
+ * of a record is the key; the others, in any order, say what is done with it:
  *
  *   line | field=LIST | column=NAMES | csv field=LIST | csv column=NAMES | json=PATHS | domain
  *   delimiter=C  header  crlf  trim  lower | upper  domain | sha1 | ntlm | type=NAME  missing=empty
  *
- * The rules of umbel.h hold here as well.  A recipe never changes: any number of threads may use
- * one.
+ * The rules of umbel.h hold here as well.  A recipe never changes, so any number of threads may
+ * use it.
  */
 #ifndef UMBEL_RECIPE_H
 #define UMBEL_RECIPE_H
@@ -33,25 +33,26 @@ typedef struct umbel_recipe umbel_recipe;
 
 /* ---- Recipes ------------------------------------------------------------------------------ */
 
-/* UMBEL_EINVAL when the text is not a recipe, UMBEL_EVERSION when it has a word that is unknown
- * here; diag->field is the word (cut to fit), diag->offset its place in the text, from 0. */
+/* Reads a recipe.  UMBEL_EINVAL when the text is not one, UMBEL_EVERSION when it has a word that is
+ * unknown here; diag->field is the word (truncated to fit), diag->offset its place in the text,
+ * from 0. */
 UMBEL_API umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *diag);
 UMBEL_API void umbel_recipe_free(umbel_recipe *recipe); /* NULL is allowed                       */
 
 /* The canonical text: equal recipes have equal texts.  Lives as long as the recipe. */
 UMBEL_API const char *umbel_recipe_text(const umbel_recipe *recipe);
 
-/* Writes a name of column= as a recipe needs it, in quotes if it has to be, cut to cap bytes with
- * its NUL; returns the length of the whole.  A member of a path of json= is quoted in the same
- * way: ."odd name". */
+/* Writes a name for column= as a recipe needs it, in quotes if necessary, truncated to cap bytes
+ * including its NUL; returns the full length.  The members in a path of json= are quoted in the
+ * same way: ."odd name". */
 UMBEL_API size_t umbel_recipe_quote(const char *name, char *text, size_t cap);
 
 typedef enum umbel_recipe_trait {
     UMBEL_RECIPE_LINE = 1,     /* the key is the record: there is nothing to apply               */
     UMBEL_RECIPE_HEADER = 2,   /* the first record of each file is a header, not a key           */
-    UMBEL_RECIPE_COLUMNS = 4,  /* parts are named: umbel_recipe_bind for each file               */
+    UMBEL_RECIPE_COLUMNS = 4,  /* parts are named: use umbel_recipe_bind for each file           */
     UMBEL_RECIPE_CSV = 8,      /* records may contain separators: umbel_recipe_ends, _scan       */
-    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks several keys: umbel_recipe_next                  */
+    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks for several keys: umbel_recipe_next              */
     UMBEL_RECIPE_DIGEST = 32,  /* UMBEL_USE_DIGEST makes a difference                            */
     UMBEL_RECIPE_TYPED = 64,   /* type=: for filters of other systems                            */
     UMBEL_RECIPE_CRLF = 128    /* a CR at the end of a record is not part of the key             */
@@ -60,23 +61,24 @@ typedef enum umbel_recipe_trait {
 /* The traits that a recipe has, or-ed together. */
 UMBEL_API uint32_t umbel_recipe_traits(const umbel_recipe *recipe);
 
-/* Whether two recipes make the same key of the same part, wherever in a record each finds it: trim,
- * case and meaning are equal.  Filters whose recipes do not are refused by umbel_merge,
- * umbel_intersect and umbel_is_subset. */
+/* Whether two recipes make the same key from the same part, wherever in a record each finds it:
+ * their trim, case and meaning are equal.  umbel_merge, umbel_intersect and umbel_is_subset refuse
+ * filters whose recipes do not. */
 UMBEL_API bool umbel_recipe_same_keys(const umbel_recipe *a, const umbel_recipe *b);
 
-/* The recipe for one file: column names become numbers by the file's first record, without its
- * separator; a byte-order mark and a CR at the end are ignored, and the first of two equal names is
- * meant.  UMBEL_EINVAL, the name in diag->field, if there is no such column.  The text stays the
- * same.  Before this, a recipe with named columns finds nothing in any record. */
+/* The recipe for one file: column names become numbers, found in the file's first record, which is
+ * given without its separator.  A byte-order mark and a CR at the end are ignored; of two equal
+ * names the first is meant.  UMBEL_EINVAL, with the name in diag->field, if there is no such
+ * column.  The text stays the same.  Until it is bound, a recipe with named columns finds nothing
+ * in any record. */
 UMBEL_API umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *header, size_t len,
                                       umbel_recipe **out, umbel_diag *diag);
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 typedef enum umbel_recipe_use {
-    UMBEL_USE_RECORD = 0, /* select, normalise, give it its meaning                              */
-    UMBEL_USE_KEY = 1,    /* the text is already a key, typed by somebody: no selection          */
+    UMBEL_USE_RECORD = 0, /* select a part, normalise it, give it its meaning                    */
+    UMBEL_USE_KEY = 1,    /* the text was typed as a key: nothing is selected                    */
     UMBEL_USE_DIGEST = 2  /* the selected part is already the digest: sha1, ntlm                 */
 } umbel_recipe_use;
 
@@ -86,23 +88,24 @@ typedef enum umbel_found {
     UMBEL_FOUND_MALFORMED = 2 /* not JSON, a quote that does not close, not an int64 ...         */
 } umbel_found;
 
-/* Turns n records, without their separators, into their keys, in place, and says for each whether
- * it has one (an umbel_found); without one, its data is NULL.  Returns how many have one.  Keys
- * point into their records or into scratch, which has umbel_recipe_room bytes.  Records may lie
- * anywhere; those that follow each other in one text with a byte between them are the fastest. */
+/* Turns n records, without their separators, into keys in place, and says for each whether it has
+ * one (an umbel_found); if not, its data is NULL.  Returns how many have one.  Keys point into
+ * their records or into scratch, which has umbel_recipe_room bytes.  Records may lie anywhere; they
+ * are processed fastest if they follow each other in one text, with a byte between them. */
 UMBEL_API size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use,
                                     umbel_key *records, size_t n, void *scratch, uint8_t *states);
 
-/* Bytes of scratch for any `records` records with `bytes` bytes in total; 0: none is used. */
+/* Bytes of scratch that suffice for `records` records with `bytes` bytes in total; 0: none is
+ * used. */
 UMBEL_API size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t bytes);
 
 /* What a malformed record is not, as static text: "JSON with a scalar at the path", "a valid
- * int64". NULL: no record is malformed. */
+ * int64".  NULL: no record can be malformed. */
 UMBEL_API const char *umbel_recipe_expects(const umbel_recipe *recipe);
 
-/* Lookups ask for the key first, then for what this makes of it, until it returns false; one hit is
- * enough.  Names of domains: the parent.  A record with l labels is a false positive in up to
- * l times as many cases as one key. */
+/* The next key that a lookup asks for, made from the last; false after the last.  A lookup asks for
+ * the record's key first, and one hit is enough.  For a domain name, the next key is its parent: a
+ * name with l labels is a false positive up to l times as often as a single key. */
 UMBEL_API bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key);
 
 /* Forms of an entry in a list of domains.  The numbers never change. */
@@ -118,44 +121,44 @@ typedef enum umbel_domain_form {
     UMBEL_DOMAIN_UNKNOWN = 8
 } umbel_domain_form;
 
-/* What a line of such a list is, and the name in it, as it stands; data NULL if it has none.  The
- * recipe `domain` takes its records apart in this way. */
+/* What a line of such a list is, and the name in it, unchanged; data is NULL if it has none.  The
+ * recipe `domain` reads its records in this way. */
 UMBEL_API umbel_domain_form umbel_domain_entry(const void *line, size_t len, umbel_key *name);
 
 /* ---- Where records end -------------------------------------------------------------------- */
 
 /* Every separator ends a record, except in CSV (UMBEL_RECIPE_CSV), where it may be part of a quoted
- * field; so CSV is scanned in order, from the beginning of a file.  A quote opens a field only at
- * its beginning; within the field two quotes stand for one.  An open quote takes all that follows
- * for one record, which umbel_recipe_apply then calls malformed.  `separator` is a newline or a
- * NUL: a property of the input, not of the recipe. */
+ * field, so CSV is scanned in order, from the beginning of a file.  A quote opens a field only at
+ * its beginning; within the field two quotes stand for one.  A quote that is never closed makes
+ * everything after it one record, which umbel_recipe_apply then calls malformed.  `separator` is a
+ * newline or a NUL: a property of the input, not of the recipe. */
 
-/* How far a text that begins with a record was scanned.  Start with zeros. */
+/* How far a text that begins with a record has been scanned.  Start with zeros. */
 typedef struct umbel_recipe_progress {
-    size_t at;    /* what comes before was scanned                                               */
-    size_t whole; /* behind the separator of the last complete record; 0: there is none          */
+    size_t at;    /* everything before this has been scanned                                     */
+    size_t whole; /* just after the last complete record's separator; 0: there is none           */
     bool quoted;  /* `at` lies within a quoted field                                             */
     uint64_t reserved[2];
 } umbel_recipe_progress;
 
-/* Continues the scan up to `len`, which has grown since the last call.  For every recipe. */
+/* Continues the scan up to `len`, which has grown since the last call.  Works for every recipe. */
 UMBEL_API void umbel_recipe_scan(const umbel_recipe *recipe, uint8_t separator,
                                  umbel_recipe_progress *progress, const void *text, size_t len);
 
-/* The length of the text's first record without its separator; `len` if it does not end. */
+/* The length of the text's first record without its separator; `len` if there is none. */
 UMBEL_API size_t umbel_recipe_first(const umbel_recipe *recipe, uint8_t separator, const void *text,
                                     size_t len);
 
-/* `ends` are the offsets of all n separators of a text that begins with a record: drops those
- * within quoted fields and returns how many are left.  If the text ends with a separator within a
- * quoted field, that one is kept. */
+/* Drops the separators within quoted fields and returns how many are left: `ends` are the offsets
+ * of all n separators of a text that begins with a record.  If the text ends with a separator
+ * within a quoted field, that one is kept. */
 UMBEL_API size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator, const void *text,
                                    size_t len, uint32_t *ends, size_t n);
 
 /* ---- Whole files -------------------------------------------------------------------------- */
 
-/* A reader for files that come in pieces: feed a piece, then take batches until one is empty, then
- * feed the next.  The reader takes care of headers, column names and records across pieces. */
+/* A reader for files that come in pieces: feed a piece, take batches until one is empty, then feed
+ * the next.  The reader handles headers, column names and records that span pieces. */
 typedef struct umbel_records umbel_records;
 
 typedef struct umbel_records_batch {
@@ -171,9 +174,9 @@ UMBEL_API umbel_err umbel_records_new(const umbel_recipe *recipe, umbel_recipe_u
                                       uint8_t separator, umbel_records **out, umbel_diag *diag);
 UMBEL_API void umbel_records_free(umbel_records *records); /* NULL is allowed                    */
 
-/* Takes a copy of the bytes.  `last`: the file ends with them; then a record without a separator
- * also counts, and the next piece begins another file.  UMBEL_EINVAL if batches of the previous
- * file are left. */
+/* Feeds a piece, which is copied.  `last`: the file ends with it; then a final record without a
+ * separator also counts, and the next piece begins another file.  UMBEL_EINVAL if batches of the
+ * previous file are left. */
 UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t len,
                                        bool last, umbel_diag *diag);
 
@@ -182,23 +185,23 @@ UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes
 UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out,
                                        umbel_diag *diag);
 
-/* The header of the file that is being read, without its separator; data is NULL if it has none or
- * it has not been read yet.  Valid until the next file. */
+/* The header of the file that is being read, without its separator; data is NULL if there is none
+ * or it has not been read yet.  Valid until the next file. */
 UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
 
 /* ---- Lists that can be replaced while they are queried -------------------------------------- */
 
 /* A filter in a file, queried by its recipe: what resolvers, proxies and servers need from a list.
  * The file may be replaced at any time (by umbel_file_save or mv): lookups check for that at most
- * once per second, and then use the new file or, if that is not a filter, still the old one.  Files
- * of up to 64 MiB are read into memory and checked, so nothing that is done to the file afterwards
- * does harm; larger ones are mapped (umbel_file_open).  One thread per list. */
+ * once per second, and then use the new file or, if it is not a filter, keep the old one.  Files of
+ * up to 64 MiB are read into memory and checked, so nothing done to the file afterwards does any
+ * harm; larger ones are mapped (umbel_file_open).  One thread per list. */
 typedef struct umbel_list umbel_list;
 UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list **out,
                                     umbel_diag *diag);
 UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed                            */
 
-/* Whether the filter has the key of this text, or for names of domains one of its parents.  A text
+/* Whether the filter has the key of this text or, for a domain name, one of its parents.  A text
  * without a key is in no list. */
 UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
 
@@ -215,8 +218,8 @@ UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_d
 UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);
 UMBEL_API uint64_t umbel_list_replaced(const umbel_list *list); /* how often                      */
 
-/* "kind=tight keys=1000 bytes=5000 exceptions=0", for bindings without umbel_info: cut to cap bytes
- * with its NUL; returns the length of the whole. */
+/* "kind=tight keys=1000 bytes=5000 exceptions=0", for bindings without umbel_info: truncated to cap
+ * bytes including its NUL; returns the full length. */
 UMBEL_API size_t umbel_list_text(const umbel_list *list, char *text, size_t cap);
 
 #ifdef __cplusplus

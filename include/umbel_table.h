@@ -41,7 +41,7 @@ typedef enum umbel_table_system {
 /* What the file itself does not say.  Zero means "not given". */
 typedef struct umbel_table_hints {
     umbel_table_system system;
-    const char *index; /* ClickHouse, needed: as in the table's definition, "bloom_filter(0.01)",
+    const char *index; /* ClickHouse, required: as in the table's definition, "bloom_filter(0.01)",
                           "tokenbf_v1(256, 2, 0)" or "ngrambf_v1(4, 512, 3, 7)"                  */
     const char *type;  /* ClickHouse's bloom_filter: the column's type, see umbel_table_key; NULL:
                           string                                                                 */
@@ -55,7 +55,7 @@ typedef struct umbel_table_hints {
 
 typedef enum umbel_table_state {
     UMBEL_TABLE_FILTER = 0,    /* a filter                                                       */
-    UMBEL_TABLE_EMPTY = 1,     /* no keys are here: nothing can be found                         */
+    UMBEL_TABLE_EMPTY = 1,     /* there are no keys here: nothing can be found                   */
     UMBEL_TABLE_NONE = 2,      /* no filter was written: anything may be found                   */
     UMBEL_TABLE_UNREADABLE = 3 /* damaged, encrypted or of an unknown form: anything may be found */
 } umbel_table_state;
@@ -68,8 +68,8 @@ typedef struct umbel_table_place {
     const char *type;     /* how umbel_table_key reads values of this column                     */
     uint64_t offset, len; /* of the filter in the file; ClickHouse: in the decompressed index    */
     uint64_t first, end;  /* LevelDB: data blocks that start at these offsets; RocksDB: the same,
-                             or from 0 on the partition; ClickHouse: the granule; Parquet: the
-                             row group.  `end` is exclusive                                      */
+                             or the partition, from 0; ClickHouse: the granule; Parquet: the row
+                             group.  `end` is exclusive                                          */
     uint64_t keys;        /* LevelDB: keys in these blocks; RocksDB: keys in the filter, unless
                              it is a partition; ClickHouse: distinct values; Parquet: values in
                              the column chunk; 0: unknown                                        */
@@ -95,7 +95,7 @@ typedef struct umbel_table_fact {
 /* ---- Reading ------------------------------------------------------------------------------ */
 
 /* Reads a table from memory, which must outlive it unchanged.  hints and opts may be NULL;
- * opts->max_bytes bounds what is held in memory, decompressed data and lists, 0: 1 GiB. */
+ * opts->max_bytes limits what is held in memory, decompressed data and lists; 0: 1 GiB. */
 UMBEL_API umbel_err umbel_table_read(const void *bytes, size_t len, const umbel_table_hints *hints,
                                      const umbel_opts *opts, umbel_table **out, umbel_diag *diag);
 
@@ -116,8 +116,8 @@ UMBEL_API void umbel_table_place_of(const umbel_table *table, size_t i, umbel_ta
 UMBEL_API umbel_err umbel_table_filter(const umbel_table *table, size_t i, umbel_filter **out,
                                        umbel_diag *diag);
 
-/* The i-th property of a RocksDB table, in the order of their names; false after the last, and for
- * other systems. */
+/* The i-th property of a RocksDB table, in the order of names; false after the last, and for other
+ * systems. */
 UMBEL_API bool umbel_table_fact_of(const umbel_table *table, size_t i, umbel_table_fact *fact);
 
 /* The i-th fault of the file; UMBEL_OK after the last.  At most a hundred are kept. */
@@ -126,7 +126,7 @@ UMBEL_API umbel_err umbel_table_fault(const umbel_table *table, size_t i, umbel_
 /* ---- Queries ------------------------------------------------------------------------------ */
 
 /* Converts text to the key of a value as this table's system stores it.  type NULL: that of the
- * column.  Types are those of umbel_type (umbel_foreign.h), and date (2024-02-29), timestamp
+ * column.  Types are those of umbel_type (umbel_foreign.h) plus date (2024-02-29), timestamp
  * (2024-02-29 12:30:00.5, UTC, in the column's unit), decimal and uuid; for ClickHouse also its own
  * names, such as UInt64 or Date.  column NULL: the first.  A key has at most max(32, len) bytes. */
 UMBEL_API umbel_err umbel_table_key(const umbel_table *table, const char *column, const char *type,
@@ -139,8 +139,8 @@ UMBEL_API umbel_err umbel_table_key(const umbel_table *table, const char *column
  *               file has; if prefixes are in the filter instead of keys, the key's prefix
  *   ClickHouse  tokenbf_v1 and ngrambf_v1: every token of the key must be there
  *   Parquet     each row group
- * column NULL: LevelDB, RocksDB, or a table with one column; UMBEL_EINVAL when there is no such
- * column. */
+ * column may be NULL for LevelDB, RocksDB and tables with one column; UMBEL_EINVAL when there is
+ * no such column. */
 UMBEL_API umbel_err umbel_table_check(const umbel_table *table, const char *column, const void *key,
                                       size_t len, uint8_t *may, umbel_table_answer *answer,
                                       umbel_diag *diag);
