@@ -23,7 +23,7 @@ UMBEL_API umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umb
 /* "line" if none was set; lives until the filter or its recipe changes. */
 UMBEL_API const char *umbel_get_recipe(const umbel_filter *filter);
 
-/* Free-form text under a name of 1 to 255 bytes other than "recipe"; NULL removes it.  At most 1024
+/* Free-form text under a name of 1 to 255 bytes (not "recipe"); NULL removes it.  At most 1024
  * names, 512 KiB in all.  umbel_meta_at gives the i-th entry in the order they were set, or false
  * after the last; the texts live until the filter or its metadata changes. */
 UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,

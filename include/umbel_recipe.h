@@ -39,11 +39,11 @@ typedef struct umbel_recipe umbel_recipe;
 UMBEL_API umbel_err umbel_recipe_parse(const char *text, umbel_recipe **out, umbel_diag *diag);
 UMBEL_API void umbel_recipe_free(umbel_recipe *recipe); /* NULL is allowed                       */
 
-/* The canonical text: equal recipes have equal texts.  Lives as long as the recipe. */
+/* The recipe's canonical text: equal recipes have equal texts.  Lives as long as the recipe. */
 UMBEL_API const char *umbel_recipe_text(const umbel_recipe *recipe);
 
-/* Writes a name for column= as a recipe needs it, in quotes if necessary, truncated to cap bytes
- * including its NUL; returns the full length.  The members in a path of json= are quoted in the
+/* Writes a name as column= needs it, in quotes if necessary.  The text is truncated to cap bytes
+ * including its NUL; returns its full length.  The members in a path of json= are quoted in the
  * same way: ."odd name". */
 UMBEL_API size_t umbel_recipe_quote(const char *name, char *text, size_t cap);
 
@@ -88,15 +88,14 @@ typedef enum umbel_found {
     UMBEL_FOUND_MALFORMED = 2 /* not JSON, a quote that does not close, not an int64 ...         */
 } umbel_found;
 
-/* Turns n records, without their separators, into keys in place, and says for each whether it has
- * one (an umbel_found); if not, its data is NULL.  Returns how many have one.  Keys point into
+/* Turns n records, without their separators, into keys in place.  states says for each whether it
+ * has one (an umbel_found); if not, its data is NULL.  Returns how many have one.  Keys point into
  * their records or into scratch, which has umbel_recipe_room bytes.  Records may lie anywhere; they
  * are processed fastest if they follow each other in one text, with a byte between them. */
 UMBEL_API size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use,
                                     umbel_key *records, size_t n, void *scratch, uint8_t *states);
 
-/* Bytes of scratch that suffice for `records` records with `bytes` bytes in total; 0: none is
- * used. */
+/* Bytes of scratch that umbel_recipe_apply needs for this many records and bytes; 0: none. */
 UMBEL_API size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t bytes);
 
 /* What a malformed record is not, as static text: "JSON with a scalar at the path", "a valid
@@ -121,8 +120,8 @@ typedef enum umbel_domain_form {
     UMBEL_DOMAIN_UNKNOWN = 8
 } umbel_domain_form;
 
-/* What a line of such a list is, and the name in it, unchanged; data is NULL if it has none.  The
- * recipe `domain` reads its records in this way. */
+/* What a line of a list of domains is, and the name in it, unchanged; data is NULL if it has none.
+ * The recipe `domain` reads its records in this way. */
 UMBEL_API umbel_domain_form umbel_domain_entry(const void *line, size_t len, umbel_key *name);
 
 /* ---- Where records end -------------------------------------------------------------------- */
@@ -170,6 +169,7 @@ typedef struct umbel_records_batch {
     uint64_t reserved[4];
 } umbel_records_batch;
 
+/* A reader of records that end with `separator`. */
 UMBEL_API umbel_err umbel_records_new(const umbel_recipe *recipe, umbel_recipe_use use,
                                       uint8_t separator, umbel_records **out, umbel_diag *diag);
 UMBEL_API void umbel_records_free(umbel_records *records); /* NULL is allowed                    */
@@ -180,8 +180,8 @@ UMBEL_API void umbel_records_free(umbel_records *records); /* NULL is allowed   
 UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t len,
                                        bool last, umbel_diag *diag);
 
-/* UMBEL_EINVAL when a column is not in the header, UMBEL_ELIMIT for a record of more than 16 MiB
- * (CSV: a quote may be missing). */
+/* The next batch.  UMBEL_EINVAL when a column is not in the header, UMBEL_ELIMIT for a record of
+ * more than 16 MiB (CSV: a quote may be missing). */
 UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out,
                                        umbel_diag *diag);
 
@@ -218,8 +218,8 @@ UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_d
 UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);
 UMBEL_API uint64_t umbel_list_replaced(const umbel_list *list); /* how often                      */
 
-/* "kind=tight keys=1000 bytes=5000 exceptions=0", for bindings without umbel_info: truncated to cap
- * bytes including its NUL; returns the full length. */
+/* Describes the list, for bindings without umbel_info: "kind=tight keys=1000 bytes=5000
+ * exceptions=0".  The text is truncated to cap bytes including its NUL; returns its full length. */
 UMBEL_API size_t umbel_list_text(const umbel_list *list, char *text, size_t cap);
 
 #ifdef __cplusplus

@@ -107,7 +107,7 @@ UMBEL_API void umbel_table_close(umbel_table *table); /* NULL is allowed */
 UMBEL_API umbel_table_system umbel_table_system_of(const umbel_table *table);
 UMBEL_API const char *umbel_table_system_name(umbel_table_system system); /* "leveldb"; or NULL  */
 
-/* Places are in file order. */
+/* The places of a table, in file order. */
 UMBEL_API size_t umbel_table_count(const umbel_table *table);
 UMBEL_API void umbel_table_place_of(const umbel_table *table, size_t i, umbel_table_place *place);
 
