@@ -27,13 +27,14 @@
  *              that it inherits.
  *   silence    The library never prints, exits, reads the environment or changes errno.
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
- *              get back, so that a later version can use them.  Start from { 0 } or a
- *              designated initialiser.  Enums may gain values; existing numbers never change.
+ *              get back, so that a later version can use them.  Start from { 0 } or a designated
+ *              initialiser.  Enums may gain values; existing numbers never change.
  *              Final structs: umbel_key, umbel_alloc and umbel_reader.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
- * filters), umbel_meta.h (text that travels with a filter), umbel_quantity.h (numbers as people
- * write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
+ * filters), umbel_meta.h (text that travels with a filter), umbel_recipe.h (records into keys),
+ * umbel_quantity.h (numbers as people write them), umbel_inline.h (lookups without a call),
+ * umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -258,8 +259,7 @@ UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with
 UMBEL_API umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                                     umbel_diag *diag);
 
-/* Whether layout, seed, secret, size and bits are equal; counts, promises and metadata may not
- * be. */
+/* Equal layout, seed, secret, size and bits; counts, promises and metadata may differ. */
 UMBEL_API bool umbel_equal(const umbel_filter *a, const umbel_filter *b);
 UMBEL_API bool umbel_is_empty(const umbel_filter *filter); /* no key can be in it                */
 UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forgets every key    */
@@ -282,7 +282,7 @@ typedef enum umbel_format {
     UMBEL_FMT_ROCKSDB = 11, UMBEL_FMT_SPARK = 12
 } umbel_format;
 
-/* The function that hashes keys.  Native files store the numbers of the first two. */
+/* The function that hashes keys.  Native files store the numbers 1 and 2. */
 typedef enum umbel_hash_function {
     UMBEL_HASH_NONE = 0,        /* keys are hashes already: badger                                */
     UMBEL_HASH_XXH3 = 1,        /* native                                                         */
@@ -420,9 +420,9 @@ UMBEL_API umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_o
                                   umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag);
 
-/* umbel_encoded_size is what umbel_encode needs; 0: the format cannot hold this filter.
- * UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash: bits cannot
- * be hashed again, only keys can be added again. */
+/* umbel_encoded_size gives the bytes that umbel_encode needs; 0: the format cannot hold this
+ * filter.  UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash:
+ * bits cannot be hashed again, only keys can be added again. */
 UMBEL_API uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format format);
 UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *bytes,
                                  size_t cap, umbel_diag *diag);
