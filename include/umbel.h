@@ -21,7 +21,7 @@
  *   threads    Any number of readers, or one writer, per filter.  In a concurrent filter any number
  *              of threads may also add; copying, measuring or saving it meanwhile is safe and
  *              covers every key whose add has returned.  Lookups never wait.  Writers take turns
- *              within a sixteenth of a small filter or a 64th of a large one: batches of adds take
+ *              within a sixteenth of a small filter or a 32nd of a large one: batches of adds take
  *              0.7 to 1.4 times as long as in a plain filter, single adds 1.1 to 1.5 times.  If a
  *              process with several threads forks, the child must not add to a concurrent filter
  *              that it inherits.
@@ -395,9 +395,9 @@ UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_fore
                                  umbel_diag *diag);
 
 /* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps the file: immediate at
- * any size, shared between processes, read-only.  Truncating or overwriting a mapped file in place
- * kills the reader (SIGBUS), so replace files, as umbel_file_save does.  umbel_file_load gives a
- * writable filter. */
+ * any size, shared between processes, read-only.  Truncating a mapped file kills the reader
+ * (SIGBUS), and overwriting it in place gives wrong answers, so replace files, as umbel_file_save
+ * does.  umbel_file_load gives a writable filter. */
 UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,

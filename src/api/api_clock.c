@@ -36,7 +36,7 @@ umbel_err umbel_get_clock(const umbel_filter *filter, umbel_clock *out, umbel_di
     if (!step) return UMBEL_OK;
     if (!seconds(step, &clock.step) || clock.step < 1 || clock.step > UMBEL_DURATION_MAX ||
         !seconds(umbel_get_meta(filter, advanced_name), &clock.advanced)) {
-        return umbeli_invalid(diag, "window.step, window.advanced: not a clock");
+        return umbeli_invalid(diag, "window.step, window.advanced: not valid clock settings");
     }
     *out = clock;
     return UMBEL_OK;
