@@ -190,7 +190,7 @@ def sandbox(b):
     if process.poll() == 77:
         raise b.Impossible((b.folder / "own-systemd.log").read_text().strip())
     systemd = first_in(process)
-    sockets = Path(f"/proc/{systemd}/root/run/umbel")
+    sockets = Path("/proc", str(systemd), "root", "run", "umbel")
     b.until((sockets / "http.sock").exists, "the sockets", 60)
 
     def systemctl(*words):
