@@ -125,7 +125,8 @@ as_somebody() {
     (umask 077 && : > a.umb.umbel-lock)
     setfacl -b a.umb.umbel-lock
     setfacl -m u:54324:rw,m::rw a.umb.umbel-lock
-    flock a.umb.umbel-lock sleep 60 & holding=$!
+    (exec 8>> a.umb.umbel-lock && flock 8 && exec sleep 60) 3>&- & holding=$! # ends when it is killed
+    for _ in $(seq 100); do flock -n a.umb.umbel-lock true || break; sleep 0.05; done
     seq 20 | timeout 30 "$UMBEL" add -q a.umb
     kill "$holding"
 }
