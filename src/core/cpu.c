@@ -14,13 +14,11 @@ static uint32_t detect(void) {
 #if UMBELI_X86
     /* Checks OSXSAVE and XCR0 as well as CPUID. */
     __builtin_cpu_init();
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-        __builtin_cpu_supports("bmi2")) {
-        found |= UMBELI_CPU_AVX2;
-    }
+    if (__builtin_cpu_supports("avx2")) found |= UMBELI_CPU_AVX2;
     /* VBMI came after the processors that slow down as soon as a wide register is used. */
-    if (found && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512vpopcntdq")) {
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vbmi") &&
+        __builtin_cpu_supports("avx512vpopcntdq")) {
         found |= UMBELI_CPU_AVX512;
     }
 #endif

@@ -23,7 +23,7 @@
 #endif
 
 enum {
-    UMBELI_CPU_AVX2 = 1 << 0,   /* and BMI 1 and 2; the operating system saves the registers */
+    UMBELI_CPU_AVX2 = 1 << 0,   /* and the operating system saves the registers */
     UMBELI_CPU_AVX512 = 1 << 1, /* likewise, and without a lower clock: Ice Lake, Zen 4 and later */
 };
 

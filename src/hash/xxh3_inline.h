@@ -13,15 +13,8 @@
 #include <xxhash.h>
 
 /* Most filters have no seed, and a constant one saves a fifth of the instructions. */
-static inline uint64_t umbeli_xxh3_called(const void *key, size_t len, uint64_t seed) {
+static inline uint64_t umbeli_xxh3_inline(const void *key, size_t len, uint64_t seed) {
     return seed == 0 ? XXH3_64bits(key, len) : XXH3_64bits_withSeed(key, len, seed);
-}
-
-/* The same within the caller, for loops: compilers leave it outside, and save registers around
- * every call. */
-__attribute__((always_inline)) static inline uint64_t
-umbeli_xxh3_inline(const void *key, size_t len, uint64_t seed) {
-    return seed == 0 ? XXH3_64bits(key, len) : umbeli_xxh3_called(key, len, seed);
 }
 
 #endif

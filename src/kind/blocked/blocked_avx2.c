@@ -15,7 +15,7 @@
 #define KERNEL umbeli_blocked_avx2
 #define KERNEL_NAME "avx2"
 #define KERNEL_NEEDS UMBELI_CPU_AVX2
-#define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2")))
+#define KERNEL_TARGET __attribute__((target("avx2")))
 #define KERNEL_CONCURRENT false
 #define KERNEL_OFFSETS umbeli_block_offsets_avx2
 #define KERNEL_HASHES

@@ -45,21 +45,23 @@ INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
     return umbeli_block_of(hash, nblocks) << BLOCK_LOG2;
 }
 
-/* The kernels of common processors have XXH3 in their files, and in their loops; others, and other
- * hashes, are called through the filter. */
+/* The kernels of common processors have XXH3 inlined; others, and other hashes, are called. */
 #ifdef KERNEL_HASHES
 #define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
-#define HASH_CALLED(key, len, seed) umbeli_xxh3_called(key, len, seed)
-#define HASH_INLINED(key, len, seed) umbeli_xxh3_inline(key, len, seed)
+#define HASH_ITSELF(key, len, seed) umbeli_xxh3_inline(key, len, seed)
 #else
 #define HASHES_ITSELF(b) false
-#define HASH_CALLED(key, len, seed) ((void)(seed), UINT64_C(0))
-#define HASH_INLINED(key, len, seed) ((void)(seed), UINT64_C(0))
+#define HASH_ITSELF(key, len, seed) ((void)(seed), UINT64_C(0))
 #endif
 
+INLINED static inline uint64_t hash_of(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                       const void *key, size_t len) {
+    return itself ? HASH_ITSELF(key, len, seed) : b->hasher->one(&b->base.shape, key, len);
+}
+
 INLINED static inline uint64_t hash_one(const umbeli_blocked *b, const void *key, size_t len) {
-    return HASHES_ITSELF(b) ? HASH_CALLED(key, len, b->base.shape.seed)
-                            : b->hasher->one(&b->base.shape, key, len);
+    return HASHES_ITSELF(b) ? hash_of(true, b, b->base.shape.seed, key, len)
+                            : hash_of(false, b, 0, key, len);
 }
 
 INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
@@ -67,19 +69,15 @@ INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64
     return block_has(blocks + offset_of(hash, nblocks), mask_of(lanes, (uint32_t)hash));
 }
 
-/* A key's hash, and where its block begins. */
-typedef struct spot {
-    uint64_t hash, offset;
-} spot;
-
 /* block_put for a key that comes alone.  A key that is in needs no writing: blocks that many
  * threads add the same keys to are shared by their caches. */
-INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, spot key) {
-    uint8_t *at = b->base.data + key.offset;
-    block_mask m = mask_of(lanes, (uint32_t)key.hash);
+INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, uint64_t hash) {
+    uint64_t block = umbeli_block_of(hash, b->nblocks);
+    uint8_t *at = b->base.data + (block << BLOCK_LOG2);
+    block_mask m = mask_of(lanes, (uint32_t)hash);
     if (!KERNEL_CONCURRENT) return block_put(at, m);
     if (block_has(at, m)) return false;
-    umbeli_shard *shard = &b->shards[key.offset >> BLOCK_LOG2 >> b->shard_log2];
+    umbeli_shard *shard = &b->shards[block >> b->shard_log2];
     umbeli_shard_take(shard);
     bool changed = block_put(at, m);
     umbeli_shard_give(shard);
@@ -89,8 +87,7 @@ INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, sp
 INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key,
                                         size_t len, bool *was_new) {
     const umbeli_blocked *b = umbeli_blocked_of(f);
-    uint64_t hash = hash_one(b, key, len);
-    bool changed = put_alone(lanes, b, (spot){hash, offset_of(hash, b->nblocks)});
+    bool changed = put_alone(lanes, b, hash_one(b, key, len));
     if (changed) umbeli_count_added(f, 1);
     if (was_new) *was_new = changed;
     return UMBEL_OK;
@@ -217,14 +214,12 @@ INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t
  * Hash one key, prefetch its block, look at the block of the key hashed RING keys before: hashing
  * fills the time until a block arrives, key by key, and no group of keys waits for another. */
 
-INLINED static inline spot hash_ahead(bool itself, const umbeli_blocked *b, uint64_t seed,
-                                      const uint8_t *blocks, uint64_t nblocks,
-                                      const umbel_key *key) {
-    uint64_t hash = itself ? HASH_INLINED(key->data, key->len, seed)
-                           : b->hasher->one(&b->base.shape, key->data, key->len);
-    uint64_t offset = offset_of(hash, nblocks);
-    __builtin_prefetch(blocks + offset, 0, 3);
-    return (spot){hash, offset};
+INLINED static inline uint64_t hash_ahead(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                          const uint8_t *blocks, uint64_t nblocks,
+                                          const umbel_key *key) {
+    uint64_t hash = hash_of(itself, b, seed, key->data, key->len);
+    __builtin_prefetch(blocks + offset_of(hash, nblocks), 0, 3);
+    return hash;
 }
 
 /* What the loops need from a filter is copied: as far as the compiler knows, storing an answer
@@ -233,22 +228,18 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
                                             const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
-    size_t first = n < RING ? n : RING, i = first;
-    spot ring[RING];
-    for (size_t j = 0; j < first; j++) {
-        ring[j] = hash_ahead(itself, b, seed, blocks, nblocks, keys + j);
+    uint64_t ring[RING];
+    size_t first = n < RING ? n : RING;
+    for (size_t i = 0; i < first; i++) {
+        ring[i] = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
     }
-    while (i < n) {
-        size_t some = n - i < RING ? n - i : RING;
-        for (size_t j = 0; j < some; j++, i++) {
-            spot key = ring[j];
-            ring[j] = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
-            hit[i - first] = block_has(blocks + key.offset, mask_of(lanes, (uint32_t)key.hash));
-        }
+    for (size_t i = first; i < n; i++) {
+        uint64_t *turn = ring + i % RING, hash = *turn;
+        *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+        hit[i - first] = has_one(lanes, blocks, nblocks, hash);
     }
-    for (i = n - first; i < n; i++) {
-        spot key = ring[i % RING];
-        hit[i] = block_has(blocks + key.offset, mask_of(lanes, (uint32_t)key.hash));
+    for (size_t i = n - first; i < n; i++) {
+        hit[i] = has_one(lanes, blocks, nblocks, ring[i % RING]);
     }
 }
 
@@ -256,25 +247,16 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
                                            const umbel_key *keys, size_t n, uint8_t *was_new) {
     const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
-    size_t first = n < RING ? n : RING, i = first;
-    uint64_t added = 0;
-    spot ring[RING];
-    for (size_t j = 0; j < first; j++) {
-        ring[j] = hash_ahead(itself, b, seed, blocks, nblocks, keys + j);
-    }
-    while (i < n) {
-        size_t some = n - i < RING ? n - i : RING;
-        for (size_t j = 0; j < some; j++, i++) {
-            bool changed = put_alone(lanes, b, ring[j]);
+    uint64_t ring[RING], added = 0;
+    size_t first = n < RING ? n : RING;
+    for (size_t i = 0; i < n + first; i++) {
+        uint64_t *turn = ring + i % RING;
+        if (i >= first) {
+            bool changed = put_alone(lanes, b, ring[(i - first) % RING]);
             added += changed;
             if (was_new) was_new[i - first] = changed;
-            ring[j] = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
         }
-    }
-    for (i = n - first; i < n; i++) {
-        bool changed = put_alone(lanes, b, ring[i % RING]);
-        added += changed;
-        if (was_new) was_new[i] = changed;
+        if (i < n) *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
     }
     return added;
 }

@@ -15,7 +15,7 @@
 #define KERNEL umbeli_line_avx2
 #define KERNEL_NAME "avx2"
 #define KERNEL_NEEDS UMBELI_CPU_AVX2
-#define KERNEL_TARGET __attribute__((target("avx2,bmi,bmi2")))
+#define KERNEL_TARGET __attribute__((target("avx2")))
 #define KERNEL_CONCURRENT false
 #define KERNEL_OF_LINES
 #define KERNEL_HASHES
