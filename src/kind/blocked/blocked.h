@@ -66,7 +66,8 @@ typedef struct umbeli_blocked_kernel {
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                          uint8_t *was_new);
-    /* The loops by key, which hash it first; the filter may be of any size. */
+    /* The loops by key, which hash it first; the filter may be of any size.  Kernels for shards
+     * have no add_keys: there, hashes are dealt out. */
     void (*contains_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                           uint8_t *hit);
     uint64_t (*add_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,

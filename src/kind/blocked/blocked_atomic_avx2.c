@@ -6,7 +6,7 @@
 
 #if UMBELI_X86
 
-#include "hash/xxh3_inline.h"
+#include "hash/xxh3_avx2.h"
 #include "kind/blocked/block_avx2.h"
 
 #define KERNEL umbeli_blocked_atomic_avx2

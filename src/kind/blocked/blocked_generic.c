@@ -36,6 +36,9 @@ static inline v128_t lanes_of(v128_t product) {
 
 static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
     (void)lanes;
+    /* clang 14 makes one instruction of loading and spreading x, and then moves it past a store to
+     * the address that it loads from. */
+    __asm__("" : "+r"(x));
     v128_t all = wasm_u32x4_splat(x);
     return (block_mask){{
         lanes_of(wasm_i32x4_mul(all, wasm_v128_load(umbeli_block_salts))),

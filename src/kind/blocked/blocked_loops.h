@@ -16,21 +16,26 @@
  * and may define, after including block_avx2.h,
  *   KERNEL_OFFSETS a faster umbeli_block_offsets: for blocks.  Masks of lines need the multiplier
  *                  themselves.
- *   KERNEL_HASHES  has XXH3 in its loops over keys, after including hash/xxh3_inline.h
+ *   KERNEL_HASHES  has XXH3 in its loops over keys, after including hash/xxh3_avx2.h
  *
  * The number of lanes is a constant wherever a function is used, and all that take it are inlined
  * there, so each shape gets its own loops.
  */
 #include "core/bits.h"
+#include "core/fetch.h"
 #include "core/platform.h"
 #include "kind/kind.h"
 
 #define INLINED KERNEL_TARGET __attribute__((always_inline))
 #define NOT_INLINED KERNEL_TARGET __attribute__((noinline))
 
-/* Far enough ahead that a line has arrived from memory when it is needed, near enough that it is
- * still in the first-level cache.  The ring holds offsets, so that each is computed once. */
-enum { RING = 32, AT_ONCE = UMBELI_OFFSETS };
+/* Far enough ahead that a line has arrived when it is needed, near enough that it is still in the
+ * cache it was fetched to.  The ring holds offsets, so that each is computed once. */
+enum { RING = 32, FAR_RING = 64, AT_ONCE = UMBELI_OFFSETS };
+
+INLINED static inline size_t ring_of(bool is_far) {
+    return is_far ? FAR_RING : RING;
+}
 
 #ifndef KERNEL_OFFSETS
 #define KERNEL_OFFSETS umbeli_block_offsets
@@ -41,6 +46,8 @@ KERNEL_TARGET static inline void offsets_of(const uint64_t *hashes, uint64_t nbl
     KERNEL_OFFSETS(hashes, nblocks, BLOCK_LOG2, offsets);
 }
 
+#define IS_FAR(nblocks) umbeli_is_far((nblocks) << BLOCK_LOG2)
+
 INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
     return umbeli_block_of(hash, nblocks) << BLOCK_LOG2;
 }
@@ -48,20 +55,17 @@ INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
 /* The kernels of common processors have XXH3 inlined; others, and other hashes, are called. */
 #ifdef KERNEL_HASHES
 #define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
-#define HASH_ITSELF(key, len, seed) umbeli_xxh3_inline(key, len, seed)
+#define HASH_ONE(key, len, seed) umbeli_xxh3_inline(key, len, seed)
+#define HASH_FOUR(keys, seed, hashes) umbeli_xxh3_four(keys, seed, hashes)
 #else
 #define HASHES_ITSELF(b) false
-#define HASH_ITSELF(key, len, seed) ((void)(seed), UINT64_C(0))
+#define HASH_ONE(key, len, seed) ((void)(seed), UINT64_C(0))
+#define HASH_FOUR(keys, seed, hashes) ((void)(seed))
 #endif
 
-INLINED static inline uint64_t hash_of(bool itself, const umbeli_blocked *b, uint64_t seed,
-                                       const void *key, size_t len) {
-    return itself ? HASH_ITSELF(key, len, seed) : b->hasher->one(&b->base.shape, key, len);
-}
-
 INLINED static inline uint64_t hash_one(const umbeli_blocked *b, const void *key, size_t len) {
-    return HASHES_ITSELF(b) ? hash_of(true, b, b->base.shape.seed, key, len)
-                            : hash_of(false, b, 0, key, len);
+    return HASHES_ITSELF(b) ? HASH_ONE(key, len, b->base.shape.seed)
+                            : b->hasher->one(&b->base.shape, key, len);
 }
 
 INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
@@ -113,43 +117,45 @@ INLINED static inline void contains_here(uint32_t lanes, const uint8_t *blocks, 
 }
 
 /* For adds too: a line that only this core has is written without asking the others. */
-INLINED static inline void fetch_ahead(const uint8_t *blocks, uint64_t nblocks,
+INLINED static inline void fetch_ahead(bool is_far, const uint8_t *blocks, uint64_t nblocks,
                                        const uint64_t *hashes, uint64_t *offsets) {
     offsets_of(hashes, nblocks, offsets);
-    for (size_t j = 0; j < AT_ONCE; j++) __builtin_prefetch(blocks + offsets[j], 0, 3);
+    for (size_t j = 0; j < AT_ONCE; j++) umbeli_fetch(blocks + offsets[j], is_far);
 }
 
-INLINED static inline void fill_ring(const uint8_t *blocks, uint64_t nblocks,
+INLINED static inline void fill_ring(bool is_far, const uint8_t *blocks, uint64_t nblocks,
                                      const uint64_t *hashes, size_t n, uint64_t *ring) {
-    for (size_t j = 0; j < RING && j + AT_ONCE <= n; j += AT_ONCE) {
-        fetch_ahead(blocks, nblocks, hashes + j, ring + j);
+    for (size_t j = 0; j < ring_of(is_far) && j + AT_ONCE <= n; j += AT_ONCE) {
+        fetch_ahead(is_far, blocks, nblocks, hashes + j, ring + j);
     }
 }
 
 /* A lookup, a prefetch, a lookup ...: prefetches in a row would wait for each other. */
-INLINED static inline void contains_fetching(uint32_t lanes, const uint8_t *blocks,
+INLINED static inline void contains_fetching(uint32_t lanes, bool is_far, const uint8_t *blocks,
                                              uint64_t *offsets, const uint64_t *next,
                                              const uint64_t *hashes, uint8_t *hit) {
     for (size_t j = 0; j < AT_ONCE; j++) {
         hit[j] = block_has(blocks + offsets[j], mask_of(lanes, (uint32_t)hashes[j]));
-        __builtin_prefetch(blocks + next[j], 0, 3);
+        umbeli_fetch(blocks + next[j], is_far);
         offsets[j] = next[j];
     }
 }
 
 /* Handles whole groups and returns how many keys that was.  Does nothing where prefetching has no
  * effect: the plain loop is shorter. */
-INLINED static inline size_t contains_ahead(uint32_t lanes, const uint8_t *blocks, uint64_t nblocks,
-                                            const uint64_t *hashes, size_t n, uint8_t *hit) {
-    uint64_t ring[RING], next[AT_ONCE];
+INLINED static inline size_t contains_ahead(uint32_t lanes, bool is_far, const uint8_t *blocks,
+                                            uint64_t nblocks, const uint64_t *hashes, size_t n,
+                                            uint8_t *hit) {
+    const size_t ahead = ring_of(is_far);
+    uint64_t ring[FAR_RING], next[AT_ONCE];
     size_t i = 0;
     if (!UMBELI_HAVE_PREFETCH) return 0;
-    fill_ring(blocks, nblocks, hashes, n, ring);
+    fill_ring(is_far, blocks, nblocks, hashes, n, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
-        uint64_t *offsets = ring + i % RING;
-        if (i + RING + AT_ONCE <= n) {
-            offsets_of(hashes + i + RING, nblocks, next);
-            contains_fetching(lanes, blocks, offsets, next, hashes + i, hit + i);
+        uint64_t *offsets = ring + i % ahead;
+        if (i + ahead + AT_ONCE <= n) {
+            offsets_of(hashes + i + ahead, nblocks, next);
+            contains_fetching(lanes, is_far, blocks, offsets, next, hashes + i, hit + i);
         } else {
             contains_group(lanes, blocks, offsets, hashes + i, hit + i);
         }
@@ -191,19 +197,20 @@ INLINED static inline uint64_t add_here(uint32_t lanes, uint8_t *blocks, uint64_
 }
 
 /* Like contains_ahead, for adds; *added is how many were new. */
-INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t nblocks,
-                                       const uint64_t *hashes, size_t n, uint8_t *was_new,
-                                       uint64_t *added) {
-    uint64_t ring[RING];
+INLINED static inline size_t add_ahead(uint32_t lanes, bool is_far, uint8_t *blocks,
+                                       uint64_t nblocks, const uint64_t *hashes, size_t n,
+                                       uint8_t *was_new, uint64_t *added) {
+    const size_t ahead = ring_of(is_far);
+    uint64_t ring[FAR_RING];
     size_t i = 0;
     *added = 0;
     if (!UMBELI_HAVE_PREFETCH) return 0;
-    fill_ring(blocks, nblocks, hashes, n, ring);
+    fill_ring(is_far, blocks, nblocks, hashes, n, ring);
     for (; i + AT_ONCE <= n; i += AT_ONCE) {
-        uint64_t *offsets = ring + i % RING;
+        uint64_t *offsets = ring + i % ahead;
         *added += add_group(lanes, blocks, offsets, hashes + i, was_new ? was_new + i : NULL);
-        if (i + RING + AT_ONCE <= n) {
-            fetch_ahead(blocks, nblocks, hashes + i + RING, offsets);
+        if (i + ahead + AT_ONCE <= n) {
+            fetch_ahead(is_far, blocks, nblocks, hashes + i + ahead, offsets);
         }
     }
     return i;
@@ -211,15 +218,51 @@ INLINED static inline size_t add_ahead(uint32_t lanes, uint8_t *blocks, uint64_t
 
 /* ---- Keys ----
  *
- * Hash one key, prefetch its block, look at the block of the key hashed RING keys before: hashing
- * fills the time until a block arrives, key by key, and no group of keys waits for another. */
+ * Hash AT_ONCE keys, look at the blocks of the keys hashed FAR_RING places before, prefetch the
+ * blocks of the new ones: in this order, because hashing and looking wait for nothing, and
+ * prefetching for the hash.  More keys at once would be read in bursts, faster than the hardware
+ * fetches them.  The rings have room for both, so that nothing has to be moved: hashes that were
+ * just stored in pieces cannot be loaded as a whole for a while. */
 
-INLINED static inline uint64_t hash_ahead(bool itself, const umbeli_blocked *b, uint64_t seed,
-                                          const uint8_t *blocks, uint64_t nblocks,
-                                          const umbel_key *key) {
-    uint64_t hash = hash_of(itself, b, seed, key->data, key->len);
-    __builtin_prefetch(blocks + offset_of(hash, nblocks), 0, 3);
-    return hash;
+enum { RINGS = 2 * FAR_RING };
+
+/* Between the prefetches there is time for hashing, so the first-level cache keeps up for longer. */
+INLINED static inline bool is_far_for_keys(uint64_t nblocks) {
+    return IS_FAR(nblocks / 3);
+}
+
+typedef struct key_rings {
+    uint64_t hashes[RINGS], offsets[RINGS];
+} key_rings;
+
+INLINED static inline void hash_some(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                     const umbel_key *keys, uint64_t *hashes) {
+    if (!itself) {
+        b->hasher->many(&b->base.shape, keys, AT_ONCE, hashes);
+        return;
+    }
+    for (size_t j = 0; j < AT_ONCE; j += 4) HASH_FOUR(keys + j, seed, hashes + j);
+}
+
+INLINED static inline void fill_key_rings(bool is_far, const umbeli_blocked *b,
+                                          const umbel_key *keys, key_rings *r) {
+    b->hasher->many(&b->base.shape, keys, FAR_RING, r->hashes);
+    for (size_t j = 0; j < FAR_RING; j += AT_ONCE) {
+        fetch_ahead(is_far, b->base.data, b->nblocks, r->hashes + j, r->offsets + j);
+    }
+}
+
+/* The last keys, or those of a small batch, are hashed one by one: four in parallel would get in
+ * the way of the lookups, which need the same units of the processor. */
+INLINED static inline size_t hash_few(const umbeli_blocked *b, const umbel_key *keys, size_t n,
+                                      key_rings *r) {
+    const size_t few = n < FAR_RING ? n : FAR_RING;
+    for (size_t i = 0; i < few; i++) {
+        uint64_t hash = hash_one(b, keys[i].data, keys[i].len);
+        umbeli_fetch(b->base.data + offset_of(hash, b->nblocks), false);
+        r->hashes[i] = hash;
+    }
+    return few;
 }
 
 /* What the loops need from a filter is copied: as far as the compiler knows, storing an answer
@@ -228,35 +271,52 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
                                             const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
-    uint64_t ring[RING];
-    size_t first = n < RING ? n : RING;
-    for (size_t i = 0; i < first; i++) {
-        ring[i] = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+    const bool is_far = is_far_for_keys(nblocks);
+    key_rings r;
+    size_t i = 0;
+    if (UMBELI_HAVE_PREFETCH && n >= FAR_RING) {
+        fill_key_rings(is_far, b, keys, &r);
+        for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
+            size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
+            hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
+            contains_group(lanes, blocks, r.offsets + now, r.hashes + now, hit + i);
+            fetch_ahead(is_far, blocks, nblocks, r.hashes + later, r.offsets + later);
+        }
+        for (size_t end = i + FAR_RING; i < end; i += AT_ONCE) {
+            contains_group(lanes, blocks, r.offsets + i % RINGS, r.hashes + i % RINGS, hit + i);
+        }
     }
-    for (size_t i = first; i < n; i++) {
-        uint64_t *turn = ring + i % RING, hash = *turn;
-        *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
-        hit[i - first] = has_one(lanes, blocks, nblocks, hash);
-    }
-    for (size_t i = n - first; i < n; i++) {
-        hit[i] = has_one(lanes, blocks, nblocks, ring[i % RING]);
+    for (size_t few; i < n; i += few) {
+        few = hash_few(b, keys + i, n - i, &r);
+        contains_here(lanes, blocks, nblocks, r.hashes, few, hit + i);
     }
 }
 
 INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
                                            const umbel_key *keys, size_t n, uint8_t *was_new) {
-    const uint8_t *blocks = b->base.data;
+    uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
-    uint64_t ring[RING], added = 0;
-    size_t first = n < RING ? n : RING;
-    for (size_t i = 0; i < n + first; i++) {
-        uint64_t *turn = ring + i % RING;
-        if (i >= first) {
-            bool changed = put_alone(lanes, b, ring[(i - first) % RING]);
-            added += changed;
-            if (was_new) was_new[i - first] = changed;
+    const bool is_far = is_far_for_keys(nblocks);
+    key_rings r;
+    uint64_t added = 0;
+    size_t i = 0;
+    if (UMBELI_HAVE_PREFETCH && n >= FAR_RING) {
+        fill_key_rings(is_far, b, keys, &r);
+        for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
+            size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
+            hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
+            added += add_group(lanes, blocks, r.offsets + now, r.hashes + now,
+                               was_new ? was_new + i : NULL);
+            fetch_ahead(is_far, blocks, nblocks, r.hashes + later, r.offsets + later);
         }
-        if (i < n) *turn = hash_ahead(itself, b, seed, blocks, nblocks, keys + i);
+        for (size_t end = i + FAR_RING; i < end; i += AT_ONCE) {
+            added += add_group(lanes, blocks, r.offsets + i % RINGS, r.hashes + i % RINGS,
+                               was_new ? was_new + i : NULL);
+        }
+    }
+    for (size_t few; i < n; i += few) {
+        few = hash_few(b, keys + i, n - i, &r);
+        added += add_here(lanes, blocks, nblocks, r.hashes, few, was_new ? was_new + i : NULL);
     }
     return added;
 }
@@ -283,7 +343,9 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     }                                                                                              \
     KERNEL_TARGET static void prefix##_contains_ring_##lanes(                                      \
         const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *hit) { \
-        size_t i = contains_ahead(lanes, blocks, nblocks, hashes, n, hit);                         \
+        size_t i = IS_FAR(nblocks)                                                                 \
+                       ? contains_ahead(lanes, true, blocks, nblocks, hashes, n, hit)              \
+                       : contains_ahead(lanes, false, blocks, nblocks, hashes, n, hit);            \
         prefix##_contains_plain_##lanes(blocks, nblocks, hashes + i, n - i, hit + i);              \
     }                                                                                              \
     NOT_INLINED static uint64_t prefix##_add_plain_##lanes(                                        \
@@ -293,7 +355,9 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     KERNEL_TARGET static uint64_t prefix##_add_ring_##lanes(                                       \
         uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n, uint8_t *was_new) {   \
         uint64_t added;                                                                            \
-        size_t i = add_ahead(lanes, blocks, nblocks, hashes, n, was_new, &added);                  \
+        size_t i = IS_FAR(nblocks)                                                                 \
+                       ? add_ahead(lanes, true, blocks, nblocks, hashes, n, was_new, &added)       \
+                       : add_ahead(lanes, false, blocks, nblocks, hashes, n, was_new, &added);     \
         return added + prefix##_add_plain_##lanes(blocks, nblocks, hashes + i, n - i,              \
                                                   was_new ? was_new + i : NULL);                   \
     }                                                                                              \
@@ -341,7 +405,7 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
         .contains_plain = prefix##_contains_plain_##lanes,                                        \
         .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
         .add_ring = prefix##_add_ring_##lanes, .contains_keys = prefix##_contains_keys_##lanes,   \
-        .add_keys = prefix##_add_keys_##lanes,                                                    \
+        .add_keys = KERNEL_CONCURRENT ? NULL : prefix##_add_keys_##lanes,                         \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */

@@ -16,10 +16,18 @@
 #include "core/platform.h"
 #include "kind/blocked/blocked.h"
 
-/* Keys of up to SHORT_KEY bytes are hashed in a fraction of the time that their blocks take, so
- * many are hashed first and then treated as if their hashes had been given.  The first key of a
- * CHUNK decides for all; a wrong guess only costs time. */
-enum { SHORT_KEY = 8, CHUNK = 4096, SMALL_BATCH = 64 };
+enum { CHUNK = 4096, SMALL_BATCH = 64, NUMBER = 8 /* bytes */ };
+
+static bool is_plain(const umbeli_blocked *b, size_t n) {
+    return b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH;
+}
+
+/* Numbers, which are hashed in a fraction of the time that their blocks take, and keys whose blocks
+ * are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had been
+ * given.  The first key decides for all; a wrong guess only costs time. */
+static bool is_hashed_first(const umbeli_blocked *b, const umbel_key *keys, size_t n) {
+    return n == 0 || keys[0].len <= NUMBER || (n >= SMALL_BATCH && is_plain(b, n));
+}
 
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per
  * key.  If the filter is in cache, fetching a hash costs as much as looking it up, and dealing it
@@ -32,7 +40,7 @@ enum {
 
 static bool is_shared(const umbeli_blocked *b, bool adding, const umbel_key *keys, size_t n) {
     if (!UMBELI_HAVE_THREADS || b->base.settings.threads < 2 || n < SHARED_KEYS) return false;
-    bool quick = !keys || keys[0].len <= SHORT_KEY;
+    bool quick = !keys || keys[0].len <= NUMBER;
     if (!adding && !quick) return true;
     return b->base.data_len > (adding && quick ? SHARED_ADDS_ABOVE : SHARED_ABOVE);
 }
@@ -44,24 +52,20 @@ void umbeli_blocked_hash_many(const umbel_filter *f, const umbel_key *keys, size
 
 static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                             uint8_t *hit) {
-    const umbel_filter *f = &b->base;
-    if (f->data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
-        b->kernel->contains_plain(f->data, b->nblocks, hashes, n, hit);
-    } else {
-        b->kernel->contains_ring(f->data, b->nblocks, hashes, n, hit);
-    }
+    (is_plain(b, n) ? b->kernel->contains_plain
+                    : b->kernel->contains_ring)(b->base.data, b->nblocks, hashes, n, hit);
 }
 
 static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {
     uint64_t hashes[CHUNK];
+    if (!is_hashed_first(b, keys, n)) {
+        b->kernel->contains_keys(b, keys, n, hit);
+        return;
+    }
     for (size_t i = 0, chunk; i < n; i += chunk) {
         chunk = n - i < CHUNK ? n - i : CHUNK;
-        if (keys[i].len > SHORT_KEY) {
-            b->kernel->contains_keys(b, keys + i, chunk, hit + i);
-        } else {
-            b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
-            contains_hashed(b, hashes, chunk, hit + i);
-        }
+        b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
+        contains_hashed(b, hashes, chunk, hit + i);
     }
 }
 
@@ -112,10 +116,8 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
 static uint64_t add_hashed(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                            uint8_t *was_new) {
     if (b->shards) return umbeli_shards_add(b, hashes, n, was_new);
-    if (b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH) {
-        return b->kernel->add_plain(b->base.data, b->nblocks, hashes, n, was_new);
-    }
-    return b->kernel->add_ring(b->base.data, b->nblocks, hashes, n, was_new);
+    return (is_plain(b, n) ? b->kernel->add_plain : b->kernel->add_ring)(b->base.data, b->nblocks,
+                                                                         hashes, n, was_new);
 }
 
 /* ---- adds by several threads -------------------------------------------------------------- */
@@ -262,15 +264,11 @@ static bool add_shared(const umbeli_blocked *b, const umbel_key *keys, const uin
 static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new) {
     uint64_t hashes[CHUNK], added = 0;
+    if (!b->shards && !is_hashed_first(b, keys, n)) return b->kernel->add_keys(b, keys, n, was_new);
     for (size_t i = 0, chunk; i < n; i += chunk) {
-        uint8_t *answers = was_new ? was_new + i : NULL;
         chunk = n - i < CHUNK ? n - i : CHUNK;
-        if (keys[i].len > SHORT_KEY && (!b->shards || n < SMALL_BATCH)) {
-            added += b->kernel->add_keys(b, keys + i, chunk, answers);
-        } else {
-            b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
-            added += add_hashed(b, hashes, chunk, answers);
-        }
+        b->hasher->many(&b->base.shape, keys + i, chunk, hashes);
+        added += add_hashed(b, hashes, chunk, was_new ? was_new + i : NULL);
     }
     return added;
 }

@@ -17,6 +17,7 @@ enum {
     SMALL = 8 * 1024 * 1024, /* bytes of filter */
     PILE = 128,              /* keys dealt to a shard before it is taken */
     WHILE = 4096,            /* keys added before all shards are given back */
+    FEW = 64,                /* keys, added one by one */
     SPINS = 64,
 };
 
@@ -121,8 +122,29 @@ static uint64_t add_small(const umbeli_blocked *b, const uint64_t *hashes, size_
     return added;
 }
 
+/* Keys that are in need no writing, as in single adds. */
+static uint64_t add_few(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
+                        uint8_t *was_new) {
+    uint8_t in[FEW];
+    uint64_t added = 0;
+    b->kernel->contains_plain(b->base.data, b->nblocks, hashes, n, in);
+    for (size_t i = 0; i < n; i++) {
+        umbeli_shard *shard = &b->shards[shard_of(b, umbeli_block_of(hashes[i], b->nblocks))];
+        bool changed = false;
+        if (!in[i]) {
+            umbeli_shard_take(shard);
+            changed = b->kernel->add_plain(b->base.data, b->nblocks, hashes + i, 1, NULL) > 0;
+            umbeli_shard_give(shard);
+        }
+        added += changed;
+        if (was_new) was_new[i] = changed;
+    }
+    return added;
+}
+
 uint64_t umbeli_shards_add(const umbeli_blocked *b, const uint64_t *hashes, size_t n,
                            uint8_t *was_new) {
+    if (n < FEW) return add_few(b, hashes, n, was_new);
     bool small = b->base.data_len <= SMALL;
     const size_t most = small ? WHILE : UINT32_MAX;
     uint64_t added = 0;

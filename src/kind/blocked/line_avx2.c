@@ -8,7 +8,7 @@
 
 #include <immintrin.h>
 
-#include "hash/xxh3_inline.h"
+#include "hash/xxh3_avx2.h"
 #include "kind/blocked/block_avx2.h"
 #include "kind/blocked/line.h"
 
