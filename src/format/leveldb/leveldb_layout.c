@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "core/platform.h"
 #include "core/size.h"
 #include "format/codec_params.h"
@@ -43,17 +44,17 @@ static inline unsigned bit_of(const uint8_t *bits, uint32_t p) {
 
 /* Finds the keys that pass the first two probes, and their hashes.  Branch-free, because many
  * branches would be mispredicted. */
-static size_t pass_first(const uint8_t *bits, umbeli_leveldb_modulus m, uint32_t hashes,
-                         const umbel_key *keys, size_t n, uint8_t *hit, uint8_t *open,
-                         uint32_t *open_hash) {
+static size_t pass_first(const uint8_t *bits, bool is_far, umbeli_leveldb_modulus m,
+                         uint32_t hashes, const umbel_key *keys, size_t n, uint8_t *hit,
+                         uint8_t *open, uint32_t *open_hash) {
     uint32_t h[GROUP], one[GROUP], two[GROUP];
     size_t passed = 0;
     for (size_t i = 0; i < n; i++) {
         h[i] = umbeli_leveldb_hash(keys[i].data, keys[i].len);
         one[i] = umbeli_leveldb_place(m, h[i]);
         two[i] = hashes > 1 ? umbeli_leveldb_place(m, umbeli_leveldb_probe(h[i], 1)) : one[i];
-        __builtin_prefetch(bits + (one[i] >> 3));
-        __builtin_prefetch(bits + (two[i] >> 3));
+        umbeli_fetch(bits + (one[i] >> 3), is_far);
+        umbeli_fetch(bits + (two[i] >> 3), is_far);
     }
     for (size_t i = 0; i < n; i++) {
         hit[i] = (uint8_t)(bit_of(bits, one[i]) & bit_of(bits, two[i]));
@@ -69,11 +70,12 @@ static void group_contains(const umbel_filter *f, const umbel_key *keys, size_t 
     umbeli_leveldb_modulus m = modulus_of(umbeli_classic_of(f));
     uint32_t hashes = f->shape.hashes, open_hash[GROUP];
     uint8_t open[GROUP];
-    size_t left = pass_first(bits, m, hashes, keys, n, hit, open, open_hash);
+    bool is_far = umbeli_is_far(f->data_len);
+    size_t left = pass_first(bits, is_far, m, hashes, keys, n, hit, open, open_hash);
     for (size_t i = 0; i < left; i++) {
         for (uint32_t j = FIRST; j < hashes; j++) {
             uint32_t p = umbeli_leveldb_place(m, umbeli_leveldb_probe(open_hash[i], j));
-            __builtin_prefetch(bits + (p >> 3));
+            umbeli_fetch(bits + (p >> 3), is_far);
         }
     }
     for (size_t i = 0; i < left; i++) {

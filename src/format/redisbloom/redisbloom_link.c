@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "core/platform.h"
 #include "core/size.h"
 #include "format/progression.h"
@@ -35,8 +36,9 @@ static inline uint64_t probe_at(const umbeli_layer *link, umbeli_hash128 h, uint
 
 static inline void prefetch(const umbeli_layer *link, umbeli_hash128 h, uint32_t from,
                             uint32_t to) {
+    bool is_far = umbeli_is_far(link->bytes);
     for (uint32_t i = from; i < to; i++) {
-        __builtin_prefetch(link->bits + (probe_at(link, h, i) >> 3));
+        umbeli_fetch(link->bits + (probe_at(link, h, i) >> 3), is_far);
     }
 }
 

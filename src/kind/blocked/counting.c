@@ -15,6 +15,7 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "hash/native_hash.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"
@@ -155,8 +156,9 @@ static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
 
 static void fetch(const umbel_filter *f, uint64_t hash) {
     const uint8_t *at = block_of(f, hash);
-    __builtin_prefetch(at);
-    __builtin_prefetch(at + LINE);
+    bool is_far = umbeli_is_far(f->data_len);
+    umbeli_fetch(at, is_far);
+    umbeli_fetch(at + LINE, is_far);
 }
 
 static void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *hit) {

@@ -12,6 +12,7 @@
  * one, and the bytes depend on the set of keys alone.  0 marks an empty slot; the hash 0 counts as
  * 1.  Whatever the bytes are, since they may come from a dump, every loop ends after one round.
  */
+#include "core/fetch.h"
 #include "kind/chain/chain.h"
 
 static uint64_t slots_of(const umbeli_layer *l) {
@@ -66,9 +67,9 @@ static uint64_t kept(uint64_t hash) {
 
 static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     uint64_t slots = slots_of(l), at;
-    bool fetches = l->bytes > UMBELI_PLAIN_BELOW && n > 1;
+    bool fetches = l->bytes > UMBELI_PLAIN_BELOW && n > 1, is_far = umbeli_is_far(l->bytes);
     for (size_t i = 0; i < n && fetches; i++) {
-        __builtin_prefetch(l->bits + sizeof(uint64_t) * home_of(h.narrow[i], slots));
+        umbeli_fetch(l->bits + sizeof(uint64_t) * home_of(h.narrow[i], slots), is_far);
     }
     for (size_t i = 0; i < n; i++) found[i] = find(l, kept(h.narrow[i]), &at);
 }

@@ -10,6 +10,7 @@
  */
 #include <string.h>
 
+#include "core/fetch.h"
 #include "kind/chain/chain.h"
 
 #define INLINED KERNEL_TARGET __attribute__((always_inline))
@@ -23,7 +24,7 @@ typedef struct packed {
     uint64_t inverse;        /* values per chunk, rounded down */
     uint32_t bits, low;      /* of a hash, and of its lower part */
     uint32_t slots, uppers;  /* per chunk: hashes, and values of the upper part */
-    bool swift;
+    bool swift, is_far;
 } packed;
 
 INLINED static inline packed packed_in(const umbeli_layer *l, bool swift) {
@@ -37,6 +38,7 @@ INLINED static inline packed packed_in(const umbeli_layer *l, bool swift) {
         .slots = l->packed.slots,
         .uppers = l->packed.uppers,
         .swift = swift,
+        .is_far = umbeli_is_far(l->bytes / 8), /* not from the last-level cache: that was slower */
     };
 }
 
@@ -268,14 +270,14 @@ INLINED static inline uint64_t packed_add_all(umbeli_layer *l, bool swift, const
                                               size_t n, uint8_t *was_new) {
     enum { AHEAD = 16 };
     const packed p = packed_in(l, swift);
-    bool far = n > 1 && l->bytes > UMBELI_PLAIN_BELOW;
+    bool fetches = n > 1 && l->bytes > UMBELI_PLAIN_BELOW;
     uint64_t added = 0;
     size_t i = 0;
     packed_place to;
     for (; i < n && (i == 0 || l->packed.room > 0); i++) {
-        for (size_t k = i ? i + AHEAD - 1 : 0; far && k < i + AHEAD && k < n; k++) {
+        for (size_t k = i ? i + AHEAD - 1 : 0; fetches && k < i + AHEAD && k < n; k++) {
             uint64_t chunk = packed_value_of(&p, packed_kept(&p, hashes[k])).chunk * p.stride;
-            for (uint64_t at = 0; at < 256; at += 64) __builtin_prefetch(p.data + chunk + at);
+            for (uint64_t at = 0; at < 256; at += 64) umbeli_fetch(p.data + chunk + at, p.is_far);
         }
         was_new[i] = !packed_find(&p, packed_kept(&p, hashes[i]), &to);
         if (was_new[i]) packed_insert(l, &p, &to);
@@ -292,7 +294,7 @@ INLINED static inline void packed_find_all(const umbeli_layer *l, const uint64_t
     for (size_t i = 0; i < n && n > 1 && l->bytes > UMBELI_PLAIN_BELOW; i++) {
         packed_value v = packed_value_of(&p, packed_kept(&p, hashes[i]));
         for (uint64_t at = 0; at < 192; at += 64) {
-            __builtin_prefetch(p.data + v.chunk * p.stride + at);
+            umbeli_fetch(p.data + v.chunk * p.stride + at, p.is_far);
         }
     }
     for (size_t i = 0; i < n; i++) found[i] = packed_find(&p, packed_kept(&p, hashes[i]), &to);
@@ -307,7 +309,7 @@ INLINED static inline void packed_ask_line(const packed *p, uint64_t hash, packe
     packed_value v = packed_value_of(p, packed_kept(p, hash));
     q->chunk = p->data + v.chunk * p->stride;
     q->value = v.value;
-    __builtin_prefetch(q->chunk);
+    umbeli_fetch(q->chunk, p->is_far);
 }
 
 /* Hashes that share the upper part of the one asked for; RUN_MAX of them: or more, since all that
@@ -332,7 +334,7 @@ INLINED static inline void packed_ask_run(const packed *p, const packed_query *q
     r->chunk = q->chunk;
     r->low = q->value & ((UINT64_C(1) << p->low) - 1);
     r->at = packed_lower(p, index);
-    __builtin_prefetch(r->chunk + r->at / 8);
+    umbeli_fetch(r->chunk + r->at / 8, p->is_far);
 }
 
 /* As packed_get, with more above, from one line if the bits are in one. */

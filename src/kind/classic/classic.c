@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "core/size.h"
 #include "hash/native_hash.h"
 #include "kind/key_count.h"
@@ -82,13 +83,14 @@ static size_t group_of(const umbel_filter *f) {
 static void fetch(const umbel_filter *f, const umbel_key *keys, size_t n, uint32_t probes,
                   uint64_t *pos) {
     const umbeli_classic *c = umbeli_classic_of(f);
+    bool is_far = umbeli_is_far(f->data_len);
     for (size_t i = 0; i < n; i++, pos += f->shape.hashes) {
         if (fits(c, keys[i].len)) {
             c->scheme->positions(c, keys[i].data, keys[i].len, pos);
         } else {
             memset(pos, 0, f->shape.hashes * sizeof *pos);
         }
-        for (uint32_t j = 0; j < probes; j++) __builtin_prefetch(f->data + (pos[j] >> 3));
+        for (uint32_t j = 0; j < probes; j++) umbeli_fetch(f->data + (pos[j] >> 3), is_far);
     }
 }
 
@@ -97,6 +99,7 @@ static void contains_group(const umbel_filter *f, const umbel_key *keys, size_t 
     uint8_t open[GROUP_KEYS]; /* keys that passed the first probes */
     const umbeli_classic *c = umbeli_classic_of(f);
     uint32_t k = f->shape.hashes, first = k < FIRST_PROBES ? k : FIRST_PROBES;
+    bool is_far = umbeli_is_far(f->data_len);
     size_t nopen = 0;
     fetch(f, keys, n, first, pos);
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +111,7 @@ static void contains_group(const umbel_filter *f, const umbel_key *keys, size_t 
     }
     for (size_t i = 0; i < nopen; i++) {
         const uint64_t *own = pos + open[i] * k;
-        for (uint32_t j = first; j < k; j++) __builtin_prefetch(f->data + (own[j] >> 3));
+        for (uint32_t j = first; j < k; j++) umbeli_fetch(f->data + (own[j] >> 3), is_far);
     }
     for (size_t i = 0; i < nopen; i++) {
         hit[open[i]] = probe(f->data, pos + open[i] * k + first, k - first);

@@ -12,6 +12,7 @@
 
 #include <immintrin.h>
 
+#include "core/fetch.h"
 #include "kind/classic/classic.h"
 
 #define TARGET __attribute__((target("avx2")))
@@ -57,20 +58,21 @@ INLINED static inline void positions(const umbeli_hash128 *h, uint32_t hashes, _
 
 /* Sets the bits of one key, and fetches those of a later one unless it is NULL. */
 INLINED static inline bool set_bits(uint8_t *data, const uint32_t *pos, const uint32_t *later,
-                                    uint32_t hashes) {
+                                    bool is_far, uint32_t hashes) {
     unsigned changed = 0;
     for (uint32_t p = 0; p < LANES * hashes; p += LANES) {
         uint8_t *at = data + (pos[p] >> 3);
         unsigned old = *at, with = old | 1u << (pos[p] & 7);
         *at = (uint8_t)with;
         changed |= old ^ with;
-        if (later) __builtin_prefetch(data + (later[p] >> 3));
+        if (later) umbeli_fetch(data + (later[p] >> 3), is_far);
     }
     return changed != 0;
 }
 
 INLINED static inline uint64_t add_groups(umbeli_classic_bits b, const umbeli_hash128 *h, size_t n,
-                                          uint8_t *was_new, uint32_t hashes, bool near) {
+                                          uint8_t *was_new, uint32_t hashes, bool near,
+                                          bool is_far) {
     uint32_t ring[(AHEAD + 1) * LANES * MAX_HASHES], each = LANES * hashes;
     uint32_t *end = ring + (size_t)(AHEAD + 1) * each, *now = ring, *later = end - each;
     uint64_t added = 0;
@@ -78,7 +80,7 @@ INLINED static inline uint64_t add_groups(umbeli_classic_bits b, const umbeli_ha
     for (size_t i = 0; i < AHEAD * LANES && i < n; i += LANES) {
         positions(h + i, hashes, bits, ring + i * hashes);
         for (uint32_t p = 0; p < each && !near; p++) {
-            __builtin_prefetch(b.data + (ring[i * hashes + p] >> 3));
+            umbeli_fetch(b.data + (ring[i * hashes + p] >> 3), is_far);
         }
     }
     for (size_t i = 0; i < n; i += LANES) {
@@ -86,7 +88,7 @@ INLINED static inline uint64_t add_groups(umbeli_classic_bits b, const umbeli_ha
         if (more) positions(h + i + (size_t)AHEAD * LANES, hashes, bits, later);
         for (size_t j = 0; j < LANES; j++) {
             bool changed =
-                set_bits(b.data, now + j, near ? NULL : (more ? later : now) + j, hashes);
+                set_bits(b.data, now + j, near ? NULL : (more ? later : now) + j, is_far, hashes);
             added += changed;
             if (was_new) was_new[i + j] = changed;
         }
@@ -99,8 +101,9 @@ INLINED static inline uint64_t add_groups(umbeli_classic_bits b, const umbeli_ha
 
 INLINED static inline uint64_t add(umbeli_classic_bits b, const umbeli_hash128 *h, size_t n,
                                    uint8_t *was_new, uint32_t hashes) {
-    return umbeli_classic_is_near(b.bits) ? add_groups(b, h, n, was_new, hashes, true)
-                                          : add_groups(b, h, n, was_new, hashes, false);
+    if (umbeli_classic_is_near(b.bits)) return add_groups(b, h, n, was_new, hashes, true, false);
+    return umbeli_is_far(b.bits / 8) ? add_groups(b, h, n, was_new, hashes, false, true)
+                                     : add_groups(b, h, n, was_new, hashes, false, false);
 }
 
 TARGET size_t umbeli_classic_add_avx2(umbeli_classic_bits into, const umbeli_hash128 *h, size_t n,

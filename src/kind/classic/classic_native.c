@@ -11,6 +11,7 @@
  */
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "core/platform.h"
 #include "hash/native_hash.h"
 #include "kind/classic/classic.h"
@@ -61,6 +62,8 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
  * absent keys, and the others.  Beyond them, where a line that need not be fetched is worth more
  * than a test, three: one probe, two, and the others. */
 
+#define INLINED __attribute__((always_inline))
+
 /* Where the batch comes from: keys to hash, or hashes. */
 typedef struct source {
     const umbeli_shape *shape;
@@ -103,8 +106,8 @@ typedef struct group {
     uint8_t of[GROUP]; /* ... and which */
 } group;
 
-static inline void begin(umbeli_classic_bits b, const stages *stage, const source *s, size_t from,
-                         size_t n, group *g) {
+INLINED static inline void begin(umbeli_classic_bits b, bool is_far, const stages *stage,
+                                 const source *s, size_t from, size_t n, group *g) {
     umbeli_hash128 room[GROUP];
     const umbeli_hash128 *h = hashes_at(s, from, n, room);
     bool single = stage->end[0] == 1;
@@ -113,20 +116,21 @@ static inline void begin(umbeli_classic_bits b, const stages *stage, const sourc
         uint64_t first = umbeli_mul_high(h[i].low, b.bits);
         uint64_t second = single ? first : umbeli_mul_high(x, b.bits);
         if (!umbeli_classic_is_near(b.bits)) {
-            __builtin_prefetch(b.data + (first >> 3));
-            if (!single) __builtin_prefetch(b.data + (second >> 3));
+            umbeli_fetch(b.data + (first >> 3), is_far);
+            if (!single) umbeli_fetch(b.data + (second >> 3), is_far);
         }
         g->key[i] = (start){first, second, single ? x : x * multiplier + step, step};
     }
 }
 
 /* The lines of the next stage, for the keys that have passed. */
-static inline void fetch_stage(umbeli_classic_bits b, uint32_t from, uint32_t to, const group *g) {
+INLINED static inline void fetch_stage(umbeli_classic_bits b, bool is_far, uint32_t from,
+                                       uint32_t to, const group *g) {
     if (umbeli_classic_is_near(b.bits)) return;
     for (size_t i = 0; i < g->passed; i++) {
         uint64_t x = g->key[g->of[i]].x, step = g->key[g->of[i]].step;
         for (uint32_t p = from; p < to; p++, x = x * multiplier + step) {
-            __builtin_prefetch(b.data + (umbeli_mul_high(x, b.bits) >> 3));
+            umbeli_fetch(b.data + (umbeli_mul_high(x, b.bits) >> 3), is_far);
         }
     }
 }
@@ -161,7 +165,8 @@ static inline void test_stage(umbeli_classic_bits b, uint32_t from, uint32_t to,
     g->passed = passed;
 }
 
-static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *hit) {
+INLINED static inline void contains_groups(umbeli_classic_bits b, bool is_far, const source *s,
+                                           size_t n, uint8_t *hit) {
     group ring[STAGES + 1]; /* one that is being fetched, and one for each stage */
     const stages stage = stages_of(b);
     const uint32_t *end = stage.end;
@@ -169,22 +174,31 @@ static inline void contains_all(umbeli_classic_bits b, const source *s, size_t n
     for (size_t g = 0; g < groups + STAGES; g++) {
         size_t from = g * GROUP;
         if (g < groups) {
-            begin(b, &stage, s, from, n - from < GROUP ? n - from : GROUP, &ring[g % (STAGES + 1)]);
+            begin(b, is_far, &stage, s, from, n - from < GROUP ? n - from : GROUP,
+                  &ring[g % (STAGES + 1)]);
         }
         if (g >= 1 && g - 1 < groups) {
             group *at = &ring[(g - 1) % (STAGES + 1)];
             size_t chunk = n - from + GROUP;
             test_first(b, chunk < GROUP ? chunk : GROUP, at, hit + from - GROUP);
-            fetch_stage(b, end[0], end[1], at);
+            fetch_stage(b, is_far, end[0], end[1], at);
         }
         if (g >= 2 && g - 2 < groups) {
             group *at = &ring[(g - 2) % (STAGES + 1)];
             test_stage(b, end[0], end[1], at, hit + from - 2 * GROUP);
-            fetch_stage(b, end[1], end[2], at);
+            fetch_stage(b, is_far, end[1], end[2], at);
         }
         if (end[1] < end[2] && g >= 3) {
             test_stage(b, end[1], end[2], &ring[(g - 3) % (STAGES + 1)], hit + from - 3 * GROUP);
         }
+    }
+}
+
+static void contains_all(umbeli_classic_bits b, const source *s, size_t n, uint8_t *hit) {
+    if (umbeli_is_far(b.bits / 8)) {
+        contains_groups(b, true, s, n, hit);
+    } else {
+        contains_groups(b, false, s, n, hit);
     }
 }
 
@@ -201,9 +215,10 @@ enum {
 
 static inline void fetch(umbeli_classic_bits b, umbeli_hash128 h, uint64_t *pos) {
     uint64_t x = h.low, step = h.high | 1;
+    bool is_far = umbeli_is_far(b.bits / 8);
     for (uint32_t p = 0; p < b.hashes; p++, x = x * multiplier + step) {
         pos[p] = umbeli_mul_high(x, b.bits);
-        if (!umbeli_classic_is_near(b.bits)) __builtin_prefetch(b.data + (pos[p] >> 3));
+        if (!umbeli_classic_is_near(b.bits)) umbeli_fetch(b.data + (pos[p] >> 3), is_far);
     }
 }
 

@@ -12,6 +12,7 @@
 
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "core/fetch.h"
 #include "hash/native_hash.h"
 #include "kind/kind.h"
 
@@ -119,10 +120,11 @@ static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_
 
 static inline void prefetch(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
                             size_t n, probe *q) {
+    bool is_far = umbeli_is_far(s->base.data_len);
     for (size_t i = 0; i < n; i++) {
         q[i] = probe_of(s, arity, hashes[i]);
         for (uint32_t j = 0; j < arity; j++) {
-            __builtin_prefetch(q[i].table + bit_of(&q[i], j) / 8);
+            umbeli_fetch(q[i].table + bit_of(&q[i], j) / 8, is_far);
         }
     }
 }

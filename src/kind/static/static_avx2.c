@@ -8,6 +8,7 @@
  * prefetches in a row would wait for each other.
  */
 #include "core/cpu.h"
+#include "core/fetch.h"
 #include "kind/static/static.h"
 
 #if UMBELI_X86
@@ -35,6 +36,7 @@ typedef struct four {
 typedef struct shared {
     const umbeli_static *s;
     uint32_t arity, bytes;
+    bool is_far;
 } shared;
 
 static inline INLINED __m256i all(uint64_t x) {
@@ -130,7 +132,7 @@ static inline INLINED uint32_t match_bits(shared c, const four *q, const four *l
         __m256i words = _mm256_set_m128i(load_two(address(q, i, 2), address(q, i, 3)),
                                          load_two(address(q, i, 0), address(q, i, 1)));
         sum = _mm256_xor_si256(sum, _mm256_srlv_epi64(words, q->bit[i]));
-        for (uint32_t k = 0; k < LANES && later; k++) __builtin_prefetch(address(later, i, k));
+        for (uint32_t k = 0; k < LANES && later; k++) umbeli_fetch(address(later, i, k), c.is_far);
     }
     __m256i equal = _mm256_cmpeq_epi64(_mm256_and_si256(sum, q->mask), _mm256_setzero_si256());
     uint32_t bits = (uint32_t)_mm256_movemask_pd(_mm256_castsi256_pd(equal));
@@ -145,7 +147,7 @@ static inline INLINED uint32_t match_bytes(shared c, const four *q, const four *
         uint32_t sum = (uint32_t)print[k];
         for (uint32_t i = 0; i < c.arity; i++) {
             sum ^= *address(q, i, k);
-            if (later) __builtin_prefetch(address(later, i, k));
+            if (later) umbeli_fetch(address(later, i, k), c.is_far);
         }
         answers |= (uint32_t)((uint8_t)sum == 0) << (8 * k);
     }
@@ -175,13 +177,14 @@ static inline INLINED void contains_near(shared c, const uint64_t *hashes, size_
     match(c, &other, NULL, hit + i + LANES);
 }
 
-static inline INLINED void contains_far(shared c, const uint64_t *hashes, size_t n, uint8_t *hit) {
+static inline INLINED void contains_ahead(shared c, const uint64_t *hashes, size_t n,
+                                          uint8_t *hit) {
     four ring[RING];
     size_t fours = n / LANES;
     for (size_t i = 0; i < AHEAD && i < fours; i++) {
         place(c, hashes + LANES * i, &ring[i]);
         for (uint32_t slot = 0; slot < c.arity; slot++) {
-            for (uint32_t k = 0; k < LANES; k++) __builtin_prefetch(address(&ring[i], slot, k));
+            for (uint32_t k = 0; k < LANES; k++) umbeli_fetch(address(&ring[i], slot, k), c.is_far);
         }
     }
     for (size_t i = 0; i < fours; i++) {
@@ -200,24 +203,27 @@ static inline INLINED void contains_fours(shared c, const uint64_t *hashes, size
                                           uint8_t *hit) {
     if (c.s->base.data_len <= NEAR) {
         contains_near(c, hashes, n, hit);
+    } else if (umbeli_is_far(c.s->base.data_len / 2)) { /* with three or four lines per key */
+        c.is_far = true;
+        contains_ahead(c, hashes, n, hit);
     } else {
-        contains_far(c, hashes, n, hit);
+        contains_ahead(c, hashes, n, hit);
     }
 }
 
 TARGET static void contains_three(const umbeli_static *s, const uint64_t *hashes, size_t n,
                                   uint8_t *hit) {
-    contains_fours((shared){s, 3, 0}, hashes, n, hit);
+    contains_fours((shared){s, 3, 0, false}, hashes, n, hit);
 }
 
 TARGET static void contains_four(const umbeli_static *s, const uint64_t *hashes, size_t n,
                                  uint8_t *hit) {
-    contains_fours((shared){s, 4, 0}, hashes, n, hit);
+    contains_fours((shared){s, 4, 0, false}, hashes, n, hit);
 }
 
 TARGET static void contains_bytes(const umbeli_static *s, const uint64_t *hashes, size_t n,
                                   uint8_t *hit) {
-    contains_fours((shared){s, 4, 1}, hashes, n, hit);
+    contains_fours((shared){s, 4, 1, false}, hashes, n, hit);
 }
 
 void umbeli_static_contains_avx2(const umbeli_static *s, const uint64_t *hashes, size_t n,

@@ -16,6 +16,7 @@
 #ifndef UMBELI_TIGHT_KERNEL_H
 #define UMBELI_TIGHT_KERNEL_H
 
+#include "core/fetch.h"
 #include "hash/native_hash.h"
 #include "kind/kind.h"
 #include "kind/static/tight.h"
@@ -133,31 +134,32 @@ static TIGHT_TARGET size_t probes(const umbel_filter *f, const void *key, size_t
     return n;
 }
 
-static inline void fetch(const uint8_t *from, size_t len) {
-    for (size_t at = 0; at < len; at += 64) __builtin_prefetch(from + at);
-    if (len) __builtin_prefetch(from + len - 1);
+static inline void fetch(const uint8_t *from, size_t len, bool is_far) {
+    for (size_t at = 0; at < len; at += 64) umbeli_fetch(from + at, is_far);
+    if (len) umbeli_fetch(from + len - 1, is_far);
 }
 
 static UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbeli_tight *t,
                                                       const uint64_t *hashes, size_t n, probe *q) {
+    bool is_far = umbeli_is_far(t->base.data_len);
     for (size_t i = 0; i < n; i++) {
         q[i] = probe_of(window, t, hashes[i]);
         size_t half = 8 * (size_t)q[i].width, first = 8 * FIRST_COLUMNS;
         if (q[i].width <= FEW_COLUMNS) {
-            fetch(q[i].block, (window + 1) * half);
+            fetch(q[i].block, (window + 1) * half, is_far);
         } else {
-            fetch(q[i].block, first);
-            fetch(q[i].block + half, first);
+            fetch(q[i].block, first, is_far);
+            fetch(q[i].block + half, first, is_far);
         }
     }
 }
 
 /* First the first columns of all keys, which decide most, then the other columns of the rest. */
-static UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, const probe *q, size_t n,
-                                                     uint8_t *hit) {
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, bool is_far, const probe *q,
+                                                     size_t n, uint8_t *hit) {
     for (size_t i = 0; i < n; i++) {
         hit[i] = first_agree(window, &q[i]);
-        if (q[i].width > FEW_COLUMNS && hit[i]) fetch(q[i].block, 16 * (size_t)q[i].width);
+        if (q[i].width > FEW_COLUMNS && hit[i]) fetch(q[i].block, 16 * (size_t)q[i].width, is_far);
     }
     for (size_t i = 0; i < n; i++) {
         if (q[i].width > FIRST_COLUMNS && hit[i]) hit[i] = others_agree(window, &q[i]);
@@ -173,7 +175,7 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
         size_t left = n - from, chunk = left < GROUP ? left : GROUP, next = left - chunk;
         prefetch(window, t, hashes + from + chunk, next < GROUP ? next : GROUP, groups[turn ^ 1]);
-        matches(window, groups[turn], chunk, hit + from);
+        matches(window, umbeli_is_far(t->base.data_len), groups[turn], chunk, hit + from);
     }
 }
 
