@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_large_batches.c - a million keys in one call on a filter of 33 MiB, by several threads
+ * test_large_batches.c - filters of 33 MiB, beyond the caches: a million keys in one call, by
+ * several threads, and batches of any size by every kernel
  *
  * labels: slow
  */
@@ -72,10 +73,64 @@ static void test_kernels(void **state) {
     one_call_is_many(subject_called("blocked, atomic"), 2);
 }
 
+/* Keys of up to 150 bytes, most of one length, in memory of just their size. */
+static key_set long_keys(size_t n) {
+    enum { LONGEST = 150 };
+    key_set set = {.n = n, .keys = calloc(n, sizeof *set.keys), .bytes = malloc(n * LONGEST)};
+    assert_true(set.keys && set.bytes);
+    uint8_t *at = set.bytes;
+    for (size_t i = 0; i < n; i++) {
+        size_t len = (size_t)(random_below(4) ? 10 + i / 1000 * 10 : random_below(LONGEST));
+        for (size_t j = 0; j < len; j++) at[j] = (uint8_t)random_word();
+        set.keys[i] = (umbel_key){at, len};
+        at += len;
+    }
+    return set;
+}
+
+/* Batches of any size give the bits and answers of single calls. */
+static void batches_are_single_calls(const subject *s) {
+    enum { KEYS = 14000, MOST = 300 };
+    umbel_params params = {.bytes = BYTES, .seed = random_word()};
+    if (s->kind == UMBEL_KIND_CLASSIC) params.hashes = 7;
+    umbel_filter *single = subject_create(s, params, NULL), *many = subject_create(s, params, NULL);
+    key_set set = long_keys(KEYS);
+    uint8_t fresh[MOST], hit[MOST];
+    bool was_new;
+    for (size_t from = 0, n; from < KEYS; from += n) {
+        n = (size_t)random_below(MOST) + 1;
+        if (n > KEYS - from) n = KEYS - from;
+        if (from % 2) { /* or else only every other batch is in */
+            assert_ok(umbel_add_many(many, set.keys + from, n, fresh, NULL, NULL));
+            for (size_t i = from; i < from + n; i++) {
+                assert_ok(umbel_add(single, set.keys[i].data, set.keys[i].len, &was_new, NULL));
+                assert_int_equal(was_new, fresh[i - from]);
+            }
+        }
+        umbel_contains_many(many, set.keys + from, n, hit);
+        for (size_t i = from; i < from + n; i++) {
+            assert_int_equal(umbel_contains(single, set.keys[i].data, set.keys[i].len),
+                             hit[i - from]);
+        }
+    }
+    assert_same_bytes(single, many);
+    umbel_free(single);
+    umbel_free(many);
+    free_keys(&set);
+}
+
+static void test_every_kernel(void **state) {
+    (void)state;
+    for (size_t s = 0; s < SUBJECTS; s++) {
+        if (subject_runs(&subjects[s])) batches_are_single_calls(&subjects[s]);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_every_kernel),
     };
     return cmocka_run_group_tests(tests, random_start, NULL);
 }
