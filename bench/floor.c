@@ -6,11 +6,12 @@
 #include <sys/mman.h>
 
 #include "bench.h"
+#include "core/fetch.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { AHEAD = 32, RING = 64, HUGE_PAGE = 2 * 1024 * 1024, BLOCK_BYTES = 32 };
+enum { AHEAD = 64, RING = 128, HUGE_PAGE = 2 * 1024 * 1024, BLOCK_BYTES = 32 };
 
 uint8_t *lines_new(size_t bytes) {
     size_t room = (bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
@@ -31,10 +32,11 @@ static size_t offset_of(uint64_t nlines, uint64_t hash) {
 }
 
 uint64_t floor_by_hash(const uint8_t *lines, uint64_t nlines, const uint64_t *hashes, size_t n) {
+    const bool is_far = umbeli_is_far(nlines * BLOCK_BYTES);
     uint64_t sum = 0;
     size_t i = 0;
     for (; i + AHEAD < n; i++) {
-        __builtin_prefetch(lines + offset_of(nlines, hashes[i + AHEAD]));
+        umbeli_fetch(lines + offset_of(nlines, hashes[i + AHEAD]), is_far);
         sum += lines[offset_of(nlines, hashes[i])];
     }
     for (; i < n; i++) sum += lines[offset_of(nlines, hashes[i])];
@@ -42,6 +44,7 @@ uint64_t floor_by_hash(const uint8_t *lines, uint64_t nlines, const uint64_t *ha
 }
 
 uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *keys, size_t n) {
+    const bool is_far = umbeli_is_far(nlines * BLOCK_BYTES);
     const uint8_t *ring[RING];
     uint64_t sum = 0;
     for (size_t i = 0; i < n + AHEAD; i++) {
@@ -49,7 +52,7 @@ uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *ke
         if (i >= n) continue;
         uint64_t hash = XXH3_64bits_withSeed(keys[i].data, keys[i].len, 0);
         ring[i % RING] = lines + offset_of(nlines, hash);
-        __builtin_prefetch(ring[i % RING]);
+        umbeli_fetch(ring[i % RING], is_far);
     }
     return sum;
 }

@@ -3,11 +3,12 @@
  * floor_avx2.c - the least floor, and a lookup as a header-only library has it
  */
 #include "bench.h"
+#include "core/fetch.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-enum { AHEAD = 32 };
+enum { AHEAD = 64 };
 
 __attribute__((target("avx2"))) static void four_offsets(const uint64_t *hashes, __m256i nlines,
                                                          uint64_t *offsets) {
@@ -18,6 +19,7 @@ __attribute__((target("avx2"))) static void four_offsets(const uint64_t *hashes,
 
 __attribute__((target("avx2"))) uint64_t floor_avx2(const uint8_t *lines, uint64_t nlines,
                                                     const uint64_t *hashes, size_t n) {
+    const bool is_far = umbeli_is_far(32 * nlines);
     uint64_t ring[AHEAD], sum = 0;
     __m256i all = _mm256_set1_epi64x((long long)nlines);
     size_t i = 0;
@@ -26,7 +28,7 @@ __attribute__((target("avx2"))) uint64_t floor_avx2(const uint8_t *lines, uint64
         uint64_t *at = ring + i % AHEAD;
         for (size_t j = 0; j < 4; j++) sum += lines[at[j]];
         four_offsets(hashes + i + AHEAD, all, at);
-        for (size_t j = 0; j < 4; j++) __builtin_prefetch(lines + at[j]);
+        for (size_t j = 0; j < 4; j++) umbeli_fetch(lines + at[j], is_far);
     }
     for (; i < n; i++) sum += lines[32 * (((hashes[i] >> 32) * nlines) >> 32)];
     return sum;

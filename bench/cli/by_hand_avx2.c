@@ -22,9 +22,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "core/fetch.h"
 #include "lines/split.h"
 
-enum { BLOCK = 256 << 10, AHEAD = 32 };
+enum { BLOCK = 256 << 10, AHEAD = 64 };
 
 static uint64_t nblocks;
 static __m256i *filter;
@@ -48,11 +49,12 @@ static bool use(uint64_t hash) {
 
 static void lines(const uint8_t *text, const uint32_t *ends, size_t n, uint64_t *hashes) {
     static uint8_t output[BLOCK];
+    const bool is_far = umbeli_is_far(32 * nblocks);
     size_t start = 0, out = 0;
     for (size_t i = 0; i < n + AHEAD; i++) {
         if (i < n) {
             hashes[i] = XXH3_64bits_withSeed(text + start, ends[i] - start, 7);
-            _mm_prefetch(filter + ((hashes[i] >> 32) * nblocks >> 32), _MM_HINT_T0);
+            umbeli_fetch(filter + ((hashes[i] >> 32) * nblocks >> 32), is_far);
             start = ends[i] + 1;
         }
         if (i < AHEAD || i - AHEAD >= n) continue;

@@ -53,7 +53,8 @@ def in_turns(*runs):
 def compile_by_hand(folder):
     program = folder / "by_hand"
     sources = [ROOT / "bench/cli/by_hand_avx2.c", *sorted((ROOT / "cli/lines").glob("split_*.c"))]
-    subprocess.run(["cc", "-O3", "-mavx2", "-std=c11", "-I", ROOT / "cli", "-o", program, *sources],
+    subprocess.run(["cc", "-O3", "-mavx2", "-std=c11", "-I", ROOT / "cli", "-I", ROOT / "src",
+                    "-o", program, *sources],
                    check=True)
     return program
 
