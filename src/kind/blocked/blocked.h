@@ -35,6 +35,10 @@ static inline uint32_t umbeli_lane_bits(umbeli_block_form form) {
  * because prefetching would only cost time. */
 enum { UMBELI_PLAIN_BELOW = 256 * 1024 };
 
+/* Hashing several keys at once pays from this many on.  In smaller batches it gets in the way of
+ * the lookups, which need the same units of the processor. */
+enum { UMBELI_LONG_BATCH = 512 };
+
 /* Numbers of schemes in native files; they never change. */
 enum { UMBELI_SCHEME_BLOCKED = 1 };
 

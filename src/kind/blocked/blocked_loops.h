@@ -244,29 +244,57 @@ INLINED static inline void hash_some(bool itself, const umbeli_blocked *b, uint6
     for (size_t j = 0; j < AT_ONCE; j += 4) HASH_FOUR(keys + j, seed, hashes + j);
 }
 
-INLINED static inline void fill_key_rings(bool is_far, const umbeli_blocked *b,
+INLINED static inline void fill_key_rings(bool itself, bool is_far, const umbeli_blocked *b,
                                           const umbel_key *keys, key_rings *r) {
-    b->hasher->many(&b->base.shape, keys, FAR_RING, r->hashes);
     for (size_t j = 0; j < FAR_RING; j += AT_ONCE) {
+        hash_some(itself, b, b->base.shape.seed, keys + j, r->hashes + j);
         fetch_ahead(is_far, b->base.data, b->nblocks, r->hashes + j, r->offsets + j);
     }
 }
 
-/* The last keys, or those of a small batch, are hashed one by one: four in parallel would get in
- * the way of the lookups, which need the same units of the processor. */
-INLINED static inline size_t hash_few(const umbeli_blocked *b, const umbel_key *keys, size_t n,
-                                      key_rings *r) {
-    const size_t few = n < FAR_RING ? n : FAR_RING;
-    for (size_t i = 0; i < few; i++) {
-        uint64_t hash = hash_one(b, keys[i].data, keys[i].len);
-        umbeli_fetch(b->base.data + offset_of(hash, b->nblocks), false);
-        r->hashes[i] = hash;
-    }
-    return few;
+INLINED static inline uint64_t hash_and_fetch(bool itself, const umbeli_blocked *b, uint64_t seed,
+                                              const umbel_key *key) {
+    uint64_t hash = itself ? HASH_ONE(key->data, key->len, seed)
+                           : b->hasher->one(&b->base.shape, key->data, key->len);
+    umbeli_fetch(b->base.data + offset_of(hash, b->nblocks), false);
+    return hash;
 }
 
 /* What the loops need from a filter is copied: as far as the compiler knows, storing an answer
  * might change it. */
+INLINED static inline void contains_few(uint32_t lanes, bool itself, const umbeli_blocked *b,
+                                        const umbel_key *keys, size_t n, uint8_t *hit) {
+    const uint8_t *blocks = b->base.data;
+    const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
+    const size_t first = n < RING ? n : RING;
+    uint64_t ring[RING];
+    for (size_t i = 0; i < first; i++) ring[i] = hash_and_fetch(itself, b, seed, keys + i);
+    for (size_t i = first; i < n; i++) {
+        uint64_t *turn = ring + i % RING, hash = *turn;
+        *turn = hash_and_fetch(itself, b, seed, keys + i);
+        hit[i - first] = has_one(lanes, blocks, nblocks, hash);
+    }
+    for (size_t i = n - first; i < n; i++) {
+        hit[i] = has_one(lanes, blocks, nblocks, ring[i % RING]);
+    }
+}
+
+INLINED static inline uint64_t add_few(uint32_t lanes, bool itself, const umbeli_blocked *b,
+                                       const umbel_key *keys, size_t n, uint8_t *was_new) {
+    const size_t first = n < RING ? n : RING;
+    const uint64_t seed = b->base.shape.seed;
+    uint64_t ring[RING], added = 0;
+    for (size_t i = 0; i < n + first; i++) {
+        if (i >= first) {
+            bool changed = put_alone(lanes, b, ring[(i - first) % RING]);
+            added += changed;
+            if (was_new) was_new[i - first] = changed;
+        }
+        if (i < n) ring[i % RING] = hash_and_fetch(itself, b, seed, keys + i);
+    }
+    return added;
+}
+
 INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
                                             const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;
@@ -274,8 +302,8 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
     const bool is_far = is_far_for_keys(nblocks);
     key_rings r;
     size_t i = 0;
-    if (UMBELI_HAVE_PREFETCH && n >= FAR_RING) {
-        fill_key_rings(is_far, b, keys, &r);
+    if (UMBELI_HAVE_PREFETCH && n >= UMBELI_LONG_BATCH) {
+        fill_key_rings(itself, is_far, b, keys, &r);
         for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
             size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
             hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
@@ -286,10 +314,7 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
             contains_group(lanes, blocks, r.offsets + i % RINGS, r.hashes + i % RINGS, hit + i);
         }
     }
-    for (size_t few; i < n; i += few) {
-        few = hash_few(b, keys + i, n - i, &r);
-        contains_here(lanes, blocks, nblocks, r.hashes, few, hit + i);
-    }
+    contains_few(lanes, itself, b, keys + i, n - i, hit + i);
 }
 
 INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
@@ -300,8 +325,8 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     key_rings r;
     uint64_t added = 0;
     size_t i = 0;
-    if (UMBELI_HAVE_PREFETCH && n >= FAR_RING) {
-        fill_key_rings(is_far, b, keys, &r);
+    if (UMBELI_HAVE_PREFETCH && n >= UMBELI_LONG_BATCH) {
+        fill_key_rings(itself, is_far, b, keys, &r);
         for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
             size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
             hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
@@ -314,11 +339,7 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
                                was_new ? was_new + i : NULL);
         }
     }
-    for (size_t few; i < n; i += few) {
-        few = hash_few(b, keys + i, n - i, &r);
-        added += add_here(lanes, blocks, nblocks, r.hashes, few, was_new ? was_new + i : NULL);
-    }
-    return added;
+    return added + add_few(lanes, itself, b, keys + i, n - i, was_new ? was_new + i : NULL);
 }
 
 /* The functions of one shape.  `prefix` is in every name, so that two kernels can be in one file,

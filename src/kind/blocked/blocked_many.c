@@ -22,11 +22,11 @@ static bool is_plain(const umbeli_blocked *b, size_t n) {
     return b->base.data_len <= UMBELI_PLAIN_BELOW || n < SMALL_BATCH;
 }
 
-/* Numbers, which are hashed in a fraction of the time that their blocks take, and keys whose blocks
- * are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had been
+/* Numbers, which are hashed in a fraction of the time that their blocks take, and many keys whose
+ * blocks are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had been
  * given.  The first key decides for all; a wrong guess only costs time. */
 static bool is_hashed_first(const umbeli_blocked *b, const umbel_key *keys, size_t n) {
-    return n == 0 || keys[0].len <= NUMBER || (n >= SMALL_BATCH && is_plain(b, n));
+    return n == 0 || keys[0].len <= NUMBER || (n >= UMBELI_LONG_BATCH && is_plain(b, n));
 }
 
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per
