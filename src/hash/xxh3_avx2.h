@@ -27,7 +27,6 @@ enum {
 };
 
 #define UMBELI_XXH3_PRIME_MX1 UINT64_C(0x165667919e3779f9)
-#define UMBELI_XXH3_PRIME_MX2 UINT64_C(0x9fb21c651e98df25)
 #define UMBELI_XXH3_PRIME_64_1 UINT64_C(0x9e3779b185ebca87)
 
 UMBELI_XXH3_TARGET static inline __m256i umbeli_all_64(uint64_t x) {
@@ -69,13 +68,8 @@ static inline void umbeli_fetch_numbers(const umbel_key *k) {
     __builtin_prefetch((const void *)((uintptr_t)k->data + KEYS_LATER * sizeof(uint64_t)));
 }
 
-static inline uint64_t umbeli_xxh3_mixed(uint64_t seed) {
-    return seed ^ (uint64_t)__builtin_bswap32((uint32_t)seed) << 32;
-}
-
 UMBELI_XXH3_TARGET static inline __m256i umbeli_hash_numbers(const umbel_key *k, uint64_t seed) {
-    const uint64_t secret = UINT64_C(0xc73ab174c5ecd5a2); /* the default one's bytes 8 to 24 */
-    const __m256i flip = umbeli_all_64(secret - umbeli_xxh3_mixed(seed));
+    const __m256i flip = umbeli_all_64(umbeli_xxh3_flip(seed));
     __m256i x = _mm256_xor_si256(umbeli_rotl_64(umbeli_load_numbers(k), 32), flip);
     x = _mm256_xor_si256(x, _mm256_xor_si256(umbeli_rotl_64(x, 49), umbeli_rotl_64(x, 24)));
     x = umbeli_times_64(x, UMBELI_XXH3_PRIME_MX2);
@@ -154,8 +148,8 @@ UMBELI_XXH3_TARGET static inline __m256i umbeli_hash_texts(const umbel_key *k, s
                                                            uint64_t seed) {
     const long long plus = (long long)seed, minus = (long long)(0 - seed);
     const __m256i seeds = _mm256_set_epi64x(minus, plus, minus, plus);
-    __m256i ab_lens = _mm256_permute4x64_epi64(_mm256_loadu_si256((const __m256i*)k), 0xdd);
-    __m256i cd_lens = _mm256_permute4x64_epi64(_mm256_loadu_si256((const __m256i*)(k+2)), 0xdd);
+    __m256i ab_lens = _mm256_permute4x64_epi64(_mm256_loadu_si256((const __m256i *)k), 0xdd);
+    __m256i cd_lens = _mm256_permute4x64_epi64(_mm256_loadu_si256((const __m256i *)(k + 2)), 0xdd);
     __m256i lens = _mm256_blend_epi32(ab_lens, cd_lens, 0xf0);
     __m256i ab = umbeli_round_of_two(k, 0, seeds), cd = umbeli_round_of_two(k + 2, 0, seeds);
 #pragma GCC unroll 3

@@ -56,10 +56,12 @@ INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
 #ifdef KERNEL_HASHES
 #define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
 #define HASH_ONE(key, len, seed) umbeli_xxh3_inline(key, len, seed)
+#define HASH_NUMBER(key, seed) umbeli_xxh3_number(key, seed)
 #define HASH_FOUR(keys, seed, hashes) umbeli_xxh3_four(keys, seed, hashes)
 #else
 #define HASHES_ITSELF(b) false
 #define HASH_ONE(key, len, seed) ((void)(seed), UINT64_C(0))
+#define HASH_NUMBER(key, seed) UINT64_C(0)
 #define HASH_FOUR(keys, seed, hashes) ((void)(seed))
 #endif
 
@@ -342,17 +344,26 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     return added + add_few(lanes, itself, b, keys + i, n - i, was_new ? was_new + i : NULL);
 }
 
-/* The functions of one shape.  `prefix` is in every name, so that two kernels can be in one file,
+/* The functions of one shape.  Looking a number up calls nothing, so it has no registers to save.
+ * `prefix` is in every name, so that two kernels can be in one file,
  * as in the amalgamation. */
 #define KERNEL_SHAPE(prefix, of_kind, lanes)                                                       \
     KERNEL_TARGET static bool prefix##_contains_hash_##lanes(const umbel_filter *f,                \
                                                              uint64_t hash) {                      \
         return has_one(lanes, f->data, umbeli_blocked_of(f)->nblocks, hash);                       \
     }                                                                                              \
+    NOT_INLINED static bool prefix##_contains_other_##lanes(const umbel_filter *f,                 \
+                                                            const void *key, size_t len) {         \
+        const umbeli_blocked *b = umbeli_blocked_of(f);                                            \
+        return has_one(lanes, f->data, b->nblocks, hash_one(b, key, len));                         \
+    }                                                                                              \
     KERNEL_TARGET static bool prefix##_contains_##lanes(const umbel_filter *f, const void *key,    \
                                                         size_t len) {                              \
         const umbeli_blocked *b = umbeli_blocked_of(f);                                            \
-        return has_one(lanes, f->data, b->nblocks, hash_one(b, key, len));                         \
+        if (len != sizeof(uint64_t) || !HASHES_ITSELF(b)) {                                        \
+            return prefix##_contains_other_##lanes(f, key, len);                                   \
+        }                                                                                          \
+        return has_one(lanes, f->data, b->nblocks, HASH_NUMBER(key, b->base.shape.seed));          \
     }                                                                                              \
     KERNEL_TARGET static umbel_err prefix##_add_##lanes(umbel_filter *f, const void *key,          \
                                                         size_t len, bool *was_new) {               \
