@@ -80,7 +80,7 @@ static key_set long_keys(size_t n) {
     assert_true(set.keys && set.bytes);
     uint8_t *at = set.bytes;
     for (size_t i = 0; i < n; i++) {
-        size_t len = (size_t)(random_below(4) ? 10 + i / 1000 * 10 : random_below(LONGEST));
+        size_t len = (size_t)(random_below(4) ? 10 + i / 3000 * 10 : random_below(LONGEST));
         for (size_t j = 0; j < len; j++) at[j] = (uint8_t)random_word();
         set.keys[i] = (umbel_key){at, len};
         at += len;
@@ -90,12 +90,13 @@ static key_set long_keys(size_t n) {
 
 /* Batches of any size give the bits and answers of single calls. */
 static void batches_are_single_calls(const subject *s) {
-    enum { KEYS = 14000, MOST = 300 };
+    enum { KEYS = 40000, MOST = 1500 };
     umbel_params params = {.bytes = BYTES, .seed = random_word()};
     if (s->kind == UMBEL_KIND_CLASSIC) params.hashes = 7;
     umbel_filter *single = subject_create(s, params, NULL), *many = subject_create(s, params, NULL);
     key_set set = long_keys(KEYS);
-    uint8_t fresh[MOST], hit[MOST];
+    uint64_t *hashes = s->kind == UMBEL_KIND_CLASSIC ? NULL : hashes_of(single, &set);
+    uint8_t fresh[MOST], hit[MOST], by_hash[MOST];
     bool was_new;
     for (size_t from = 0, n; from < KEYS; from += n) {
         n = (size_t)random_below(MOST) + 1;
@@ -112,10 +113,13 @@ static void batches_are_single_calls(const subject *s) {
             assert_int_equal(umbel_contains(single, set.keys[i].data, set.keys[i].len),
                              hit[i - from]);
         }
+        if (hashes) umbel_contains_hashes(many, hashes + from, n, by_hash);
+        if (hashes) assert_memory_equal(by_hash, hit, n);
     }
     assert_same_bytes(single, many);
     umbel_free(single);
     umbel_free(many);
+    free(hashes);
     free_keys(&set);
 }
 
