@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "bench.h"
-#include "core/fetch.h"
+#include "core/cpu.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>

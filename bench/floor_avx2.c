@@ -3,7 +3,7 @@
  * floor_avx2.c - the least floor, and a lookup as a header-only library has it
  */
 #include "bench.h"
-#include "core/fetch.h"
+#include "core/cpu.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

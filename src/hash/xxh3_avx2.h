@@ -136,7 +136,7 @@ UMBELI_XXH3_TARGET static inline __m256i umbeli_round_of_two(const umbel_key *k,
     return umbeli_fold_products(_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
 }
 
-/* A later round, of the keys that are long enough; lens are theirs, in the order of the products. */
+/* A later round, of the keys that are long enough; lens are in the order of the products. */
 UMBELI_XXH3_TARGET static inline __m256i
 umbeli_later_round(__m256i sums, const umbel_key *k, __m256i lens, size_t round, __m256i seeds) {
     __m256i counts = _mm256_cmpgt_epi64(lens, umbeli_all_64(UMBELI_XXH3_ROUND * round));

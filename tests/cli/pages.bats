@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Help, man pages and completions come from one table; these tests compare them.
+# labels: checks
 load helper
 
 setup_file() {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "core/platform.h"
 #include "core/size.h"
 #include "format/codec_params.h"

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
+#include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "core/platform.h"
 #include "core/size.h"
 #include "format/progression.h"

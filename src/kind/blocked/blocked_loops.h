@@ -22,7 +22,7 @@
  * there, so each shape gets its own loops.
  */
 #include "core/bits.h"
-#include "core/fetch.h"
+#include "core/cpu.h"
 #include "core/platform.h"
 #include "kind/kind.h"
 
@@ -228,7 +228,7 @@ INLINED static inline size_t add_ahead(uint32_t lanes, bool is_far, uint8_t *blo
 
 enum { RINGS = 2 * FAR_RING };
 
-/* Between the prefetches there is time for hashing, so the first-level cache keeps up for longer. */
+/* Hashing leaves time between the prefetches, so the first-level cache keeps up for longer. */
 INLINED static inline bool is_far_for_keys(uint64_t nblocks) {
     return IS_FAR(nblocks / 3);
 }

@@ -23,8 +23,8 @@ static bool is_plain(const umbeli_blocked *b, size_t n) {
 }
 
 /* Numbers, which are hashed in a fraction of the time that their blocks take, and many keys whose
- * blocks are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had been
- * given.  The first key decides for all; a wrong guess only costs time. */
+ * blocks are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had
+ * been given.  The first key decides for all; a wrong guess only costs time. */
 static bool is_hashed_first(const umbeli_blocked *b, const umbel_key *keys, size_t n) {
     return n == 0 || keys[0].len <= NUMBER || (n >= UMBELI_LONG_BATCH && is_plain(b, n));
 }

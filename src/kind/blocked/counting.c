@@ -15,7 +15,6 @@
 #include "core/bits.h"
 #include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "hash/native_hash.h"
 #include "kind/key_count.h"
 #include "kind/kind.h"

@@ -12,7 +12,7 @@
  * one, and the bytes depend on the set of keys alone.  0 marks an empty slot; the hash 0 counts as
  * 1.  Whatever the bytes are, since they may come from a dump, every loop ends after one round.
  */
-#include "core/fetch.h"
+#include "core/cpu.h"
 #include "kind/chain/chain.h"
 
 static uint64_t slots_of(const umbeli_layer *l) {

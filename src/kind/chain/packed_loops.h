@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "core/fetch.h"
+#include "core/cpu.h"
 #include "kind/chain/chain.h"
 
 #define INLINED KERNEL_TARGET __attribute__((always_inline))

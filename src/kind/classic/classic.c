@@ -12,8 +12,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "core/size.h"
 #include "hash/native_hash.h"
 #include "kind/key_count.h"

@@ -12,7 +12,6 @@
 
 #include <immintrin.h>
 
-#include "core/fetch.h"
 #include "kind/classic/classic.h"
 
 #define TARGET __attribute__((target("avx2")))

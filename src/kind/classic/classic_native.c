@@ -11,7 +11,6 @@
  */
 #include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "core/platform.h"
 #include "hash/native_hash.h"
 #include "kind/classic/classic.h"

@@ -12,7 +12,6 @@
 
 #include "core/cpu.h"
 #include "core/diag.h"
-#include "core/fetch.h"
 #include "hash/native_hash.h"
 #include "kind/kind.h"
 

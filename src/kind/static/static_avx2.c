@@ -8,7 +8,6 @@
  * prefetches in a row would wait for each other.
  */
 #include "core/cpu.h"
-#include "core/fetch.h"
 #include "kind/static/static.h"
 
 #if UMBELI_X86

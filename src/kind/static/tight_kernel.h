@@ -16,7 +16,7 @@
 #ifndef UMBELI_TIGHT_KERNEL_H
 #define UMBELI_TIGHT_KERNEL_H
 
-#include "core/fetch.h"
+#include "core/cpu.h"
 #include "hash/native_hash.h"
 #include "kind/kind.h"
 #include "kind/static/tight.h"
