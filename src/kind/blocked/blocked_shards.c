@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "core/cpu.h"
 #include "core/diag.h"
 #include "core/parallel.h"
 #include "kind/blocked/blocked.h"
@@ -100,7 +101,7 @@ static uint64_t deal(const umbeli_blocked *b, const uint64_t *hashes, size_t n, 
         uint64_t block = umbeli_block_of(hashes[i], nblocks);
         size_t shard = (size_t)(block >> log2);
         uint32_t height = p.heights[shard]++;
-        __builtin_prefetch(blocks + (block << UMBELI_BLOCK_LOG2 << line), 0, 2);
+        umbeli_fetch(blocks + (block << UMBELI_BLOCK_LOG2 << line), true);
         p.hashes[shard][height] = hashes[i];
         if (was_new) p.places[shard][height] = (uint32_t)i;
         if (height + 1 == PILE) added += add_pile(b, &p, shard, was_new);
