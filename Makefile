@@ -4,6 +4,7 @@
 #   make            the library and the command
 #   make demo       installs what is missing, builds, demonstrates the main use end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many in parallel)
+#   make check-builds   compiles the library as other systems and projects do
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
 #   make check-musl the library with another C library
@@ -40,8 +41,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
-        check-interop \
-        check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
+        check-builds check-interop check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
         postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb static check-static dist amalgamation install uninstall format clean
 
@@ -60,6 +60,10 @@ demo:
 check:
 	scripts/setup test
 	tests/run
+
+check-builds:
+	scripts/setup test
+	tests/run --builds
 
 check-long:
 	scripts/setup test
