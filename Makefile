@@ -41,7 +41,8 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
 .PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
-        check-builds check-interop check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
+        check-builds check-interop \
+        check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
         postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb static check-static dist amalgamation install uninstall format clean
 

@@ -12,24 +12,10 @@
 
 enum { LANES = UMBELI_XXH3_LANES };
 
-/* The product's upper 64 bits; *lower gets the others. */
-TARGET static inline __m256i times_wide(__m256i x, uint64_t y, __m256i *lower) {
-    const __m256i low = umbeli_all_64(y & UINT32_MAX), high = umbeli_all_64(y >> 32);
-    const __m256i half = umbeli_all_64(UINT32_MAX);
-    __m256i upper = _mm256_srli_epi64(x, 32);
-    __m256i low_low = _mm256_mul_epu32(x, low), high_low = _mm256_mul_epu32(upper, low);
-    __m256i cross = _mm256_add_epi64(_mm256_srli_epi64(low_low, 32), _mm256_mul_epu32(x, high));
-    cross = _mm256_add_epi64(cross, _mm256_and_si256(high_low, half));
-    *lower = _mm256_or_si256(_mm256_slli_epi64(cross, 32), _mm256_and_si256(low_low, half));
-    return _mm256_add_epi64(
-        _mm256_add_epi64(_mm256_srli_epi64(high_low, 32), _mm256_srli_epi64(cross, 32)),
-        _mm256_mul_epu32(upper, high));
-}
-
 TARGET static inline void hash_numbers_wide(const umbel_key *k, __m256i flip,
                                             umbeli_hash128 *hashes) {
     __m256i low, high, numbers = _mm256_xor_si256(umbeli_load_numbers(k), flip);
-    high = times_wide(numbers, UMBELI_XXH3_PRIME_64_1 + (8 << 2), &low);
+    high = umbeli_times_wide(numbers, umbeli_all_64(UMBELI_XXH3_PRIME_64_1 + (8 << 2)), &low);
     high = _mm256_add_epi64(high, _mm256_slli_epi64(low, 1));
     low = _mm256_xor_si256(low, _mm256_srli_epi64(high, 3));
     low = umbeli_times_64(umbeli_xorshift_64(low, 35), UMBELI_XXH3_PRIME_MX2);

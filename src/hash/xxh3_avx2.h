@@ -40,6 +40,17 @@ UMBELI_XXH3_TARGET static inline __m256i umbeli_times_64(__m256i x, uint64_t y) 
     return _mm256_add_epi64(_mm256_mul_epu32(x, low), _mm256_slli_epi64(upper, 32));
 }
 
+/* The products' upper halves; *lower gets the others. */
+UMBELI_XXH3_TARGET static inline __m256i umbeli_times_wide(__m256i x, __m256i y, __m256i *lower) {
+    __m256i x_high = _mm256_srli_epi64(x, 32), y_high = _mm256_srli_epi64(y, 32);
+    __m256i low = _mm256_mul_epu32(x, y), half = umbeli_all_64(UINT32_MAX);
+    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(x_high, y), _mm256_srli_epi64(low, 32));
+    __m256i middle = _mm256_add_epi64(_mm256_mul_epu32(x, y_high), _mm256_and_si256(cross, half));
+    __m256i high = _mm256_add_epi64(_mm256_mul_epu32(x_high, y_high), _mm256_srli_epi64(cross, 32));
+    *lower = _mm256_blend_epi32(low, _mm256_slli_epi64(middle, 32), 0xaa);
+    return _mm256_add_epi64(high, _mm256_srli_epi64(middle, 32));
+}
+
 UMBELI_XXH3_TARGET static inline __m256i umbeli_rotl_64(__m256i x, int by) {
     return _mm256_or_si256(_mm256_slli_epi64(x, by), _mm256_srli_epi64(x, 64 - by));
 }
@@ -105,15 +116,9 @@ UMBELI_XXH3_TARGET static inline __m256i umbeli_text_ends(const umbel_key *k, si
         _mm_loadu_si128((const __m128i *)(const void *)end), 1);
 }
 
-/* The lower halves of the products, xor the upper ones. */
 UMBELI_XXH3_TARGET static inline __m256i umbeli_fold_products(__m256i x, __m256i y) {
-    __m256i x_high = _mm256_srli_epi64(x, 32), y_high = _mm256_srli_epi64(y, 32);
-    __m256i low = _mm256_mul_epu32(x, y), half = umbeli_all_64(UINT32_MAX);
-    __m256i cross = _mm256_add_epi64(_mm256_mul_epu32(x_high, y), _mm256_srli_epi64(low, 32));
-    __m256i middle = _mm256_add_epi64(_mm256_mul_epu32(x, y_high), _mm256_and_si256(cross, half));
-    __m256i high = _mm256_add_epi64(_mm256_mul_epu32(x_high, y_high), _mm256_srli_epi64(cross, 32));
-    high = _mm256_add_epi64(high, _mm256_srli_epi64(middle, 32));
-    return _mm256_xor_si256(high, _mm256_blend_epi32(low, _mm256_slli_epi64(middle, 32), 0xaa));
+    __m256i lower, upper = umbeli_times_wide(x, y, &lower);
+    return _mm256_xor_si256(upper, lower);
 }
 
 UMBELI_XXH3_TARGET static inline __m256i umbeli_round_of_two(const umbel_key *k, size_t round,

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MIT
 # Help, man pages and completions come from one table; these tests compare them.
-# labels: checks
 load helper
 
 setup_file() {

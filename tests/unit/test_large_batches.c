@@ -73,7 +73,7 @@ static void test_kernels(void **state) {
     one_call_is_many(subject_called("blocked, atomic"), 2);
 }
 
-/* Keys of up to 150 bytes, most of one length, in memory of just their size. */
+/* Keys of up to 150 bytes, most of them as long as their neighbours, one after another. */
 static key_set long_keys(size_t n) {
     enum { LONGEST = 150 };
     key_set set = {.n = n, .keys = calloc(n, sizeof *set.keys), .bytes = malloc(n * LONGEST)};
@@ -101,7 +101,7 @@ static void batches_are_single_calls(const subject *s) {
     for (size_t from = 0, n; from < KEYS; from += n) {
         n = (size_t)random_below(MOST) + 1;
         if (n > KEYS - from) n = KEYS - from;
-        if (from % 2) { /* or else only every other batch is in */
+        if (from % 2) { /* by chance: about half of the batches are in */
             assert_ok(umbel_add_many(many, set.keys + from, n, fresh, NULL, NULL));
             for (size_t i = from; i < from + n; i++) {
                 assert_ok(umbel_add(single, set.keys[i].data, set.keys[i].len, &was_new, NULL));

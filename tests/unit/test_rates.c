@@ -7,8 +7,6 @@
  * holds for single ones, except for one in a thousand.  Hence many filters are made.  With another
  * seed, about one run in ten thousand fails by chance.
  *
- * labels: slow
- *
  * Also: how many keys are in a filter, at every fill, and after merging, intersecting and folding;
  * and a part of the table of other systems' rates that test_rates_long.c has in full.
  */
