@@ -21,50 +21,65 @@ def write(name, records, end):
     Path(name).write_bytes(b"".join(r + end for r in records))
     return name
 
+def key_files(keys):
+    """The keys as lines that end in NUL or, those that contain it, in newlines."""
+    return (([k for k in keys if b"\0" not in k], b"\0", ["-0"]),
+            ([k for k in keys if b"\0" in k and b"\n" not in k], b"\n", []))
+
 def can_be_a_line(key):
     return b"\0" not in key or b"\n" not in key
 
-def key_files(keys):
-    """The keys as lines that end in NUL or, those that contain it, in newlines."""
-    return (write("keys0", [k for k in keys if b"\0" not in k], b"\0"),
-            write("keysn", [k for k in keys if b"\0" in k and b"\n" not in k], b"\n"))
-
-def built_from(keys):
-    """A filter of these keys, made without a recipe."""
-    plain, others = key_files(keys)
-    run("build", *plan, "-0", "-o", "model.umb", plain)
-    run("add", "-q", "model.umb", others)
-    return "model.umb"
-
-def check_keys(recipe, cases):
+def check_typed(recipe, cases):
     """check -e: what is typed is a key already.  Arguments cannot contain NUL."""
-    cases = [c for c in cases if b"\0" not in c[0] + (c[2] or b"")]
-    model = built_from([c[2] for c in cases if c[1] == "key"])
     for text, state, key in cases:
-        run("check", "-q", "--recipe", recipe, model, "-e", os.fsdecode(text), status=0 if state == "key" else 3)
+        if b"\0" not in text + (key or b""):
+            run("check", "-q", "--recipe", recipe, "model.umb", "-e", os.fsdecode(text),
+                status=0 if state == "key" else 3)
 
-def check_records(recipe, header, cases, end, options):
-    first = [header] if header is not None else []
-    good = [c for c in cases if c[1] == "key"]
-    # An open quote swallows what follows it, so such records have separate files.
-    alone = [c for c in cases if c[1] == "malformed" and recipe.startswith("csv")]
-    bad = [c for c in cases if c[1] != "key" and c not in alone]
-    how = ["--recipe", recipe, *options]
-    # What other programs call the keys is found by the recipe, and what has no key is not.
-    model = built_from([c[2] for c in good])
-    everything = write("all", first + [c[0] for c in good + bad], end)
+def check_found(how, first, good, bad, end):
+    """What other programs call the keys is found by the recipe, and what has no key is not."""
     kept = first + [c[0] for c in good if can_be_a_line(c[2])]
     if len(kept) > len(first):
-        found = run("check", *how, model, everything, status=3 if bad else 0)
-        assert found == b"".join(r + end for r in kept), (recipe, header, found)
-    # The other way round: what build made of the records are those keys, and no others.
-    run("build", *plan, *how, "-o", "k.umb", everything, status=3 if bad else 0)
-    for name, separator in zip(key_files([c[2] for c in good]), (["-0"], [])):
-        keys = Path(name).read_bytes()
-        listed = run("check", *separator, "--recipe", "line", "k.umb", name, status=0 if keys else 1)
-        assert listed == keys, (recipe, header)
-    for c in alone:
-        run("build", *plan, *how, "-o", "b.umb", write("open", first + [c[0]], end), status=3)
+        lines = write("all", first + [c[0] for c in good + bad], end)
+        found = run("check", *how, "model.umb", lines, status=3 if bad else 0)
+        assert found == b"".join(r + end for r in kept), (how, found)
+
+def check_built(how, first, good, bad, end):
+    """The other way round: what build makes of the records are those keys."""
+    lines = write("all", first + [c[0] for c in good + bad], end)
+    run("build", *plan, *how, "-o", "k.umb", lines, status=3 if bad else 0)
+    for keys, separator, option in key_files([c[2] for c in good]):
+        if keys:
+            listed = run("check", *option, "--recipe", "line", "k.umb", write("keys", keys, separator))
+            assert listed == b"".join(k + separator for k in keys), (how, listed)
+
+def check_records(recipe, use, header, cases):
+    """Each record once in check and once in build, as lines that end in a newline there and in NUL
+    here, if it can be such a line."""
+    csv = recipe.startswith("csv")
+    fits = lambda record, end: end not in record or (csv and record.count(b'"') > 1)
+    first = [header] if header is not None else []
+    digests = ["--digests"] if use == "digest" else []
+    done = 0
+    for check, ends in (check_found, (b"\n", b"\0")), (check_built, (b"\0", b"\n")):
+        left = cases
+        for end in ends:
+            if header is not None and not fits(header, end):
+                continue
+            mine = [c for c in left if fits(c[0], end)]
+            left = [c for c in left if c not in mine]
+            # An open quote swallows what follows it, so such records have separate files.
+            alone = [c for c in mine if c[1] == "malformed" and csv]
+            good = [c for c in mine if c[1] == "key"]
+            bad = [c for c in mine if c[1] != "key" and c not in alone]
+            how = ["--recipe", recipe, *digests, *(["-0"] if end == b"\0" else [])]
+            if good or bad:
+                check(how, first, good, bad, end)
+            if check == check_built:
+                for c in alone:
+                    run("build", *plan, *how, "-o", "b.umb", write("open", first + [c[0]], end), status=3)
+            done += len(mine)
+    return done
 
 groups, rows, seen = collections.defaultdict(list), 0, 0
 for table in ("fields", "csv", "json", "meanings"):
@@ -72,21 +87,16 @@ for table in ("fields", "csv", "json", "meanings"):
         recipe, use, header, record, state, key, by = line.split("\t")
         groups[recipe, use, bytes_of(header)].append((bytes_of(record), state, bytes_of(key)))
         rows += 1
+# A filter of all keys, made without a recipe.
+(plain, end, option), (others, other_end, _) = key_files([c[2] for g in groups.values() for c in g if c[1] == "key"])
+run("build", *plan, *option, "-o", "model.umb", write("plain", plain, end))
+run("add", "-q", "model.umb", write("others", others, other_end))
 for (recipe, use, header), cases in sorted(groups.items(), key=str):
     if use == "key":
-        check_keys(recipe, cases)
-        seen += len(cases)
-        continue
-    digests = ["--digests"] if use == "digest" else []
-    csv = recipe.startswith("csv")
-    fits = lambda record, end: end not in record or (csv and record.count(b'"') > 1)
-    for end in (b"\n", b"\0"):
-        if header is not None and not fits(header, end):
-            continue
-        mine = [c for c in cases if fits(c[0], end)]
-        if mine:
-            check_records(recipe, header, mine, end, digests + (["-0"] if end == b"\0" else []))
-        seen += len(mine)
-assert rows >= 400 and seen >= rows, (rows, seen)
+        check_typed(recipe, cases)
+        seen += 2 * len(cases)
+    else:
+        seen += check_records(recipe, use, header, cases)
+assert rows >= 900 and seen == 2 * rows, (rows, seen)
 P
 }

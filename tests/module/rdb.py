@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """DUMP payloads of module values, written and read as the RDB format says; and RedisBloom's filters
 in them, made from their description alone.  Nothing here uses the module."""
+import functools
 import math
+import operator
+import re
 import struct
 
 MODULE_2, END, UINT, DOUBLE, STRING = 7, 0, 2, 4, 5
@@ -25,10 +28,33 @@ CRC64 = crc64_table()
 
 
 def crc64(data):
-    crc = 0
+    """Byte by byte, except that long runs of zeros are skipped."""
+    crc = at = 0
+    for run in re.finditer(rb"\0{4096,}", data):
+        crc = after_zeros(after(crc, data[at:run.start()]), run.end() - run.start())
+        at = run.end()
+    return after(crc, data[at:])
+
+
+def after(crc, data):
     for byte in data:
         crc = CRC64[(crc ^ byte) & 255] ^ crc >> 8
     return crc
+
+
+def after_zeros(crc, count):
+    """A zero maps each bit of the remainder to a word, and so do 2, 4, 8 ... of them."""
+    words = [after(1 << bit, b"\0") for bit in range(64)]
+    while count:
+        if count & 1:
+            crc = mapped(crc, words)
+        words = [mapped(word, words) for word in words]
+        count >>= 1
+    return crc
+
+
+def mapped(crc, words):
+    return functools.reduce(operator.xor, (words[bit] for bit in range(64) if crc >> bit & 1), 0)
 
 
 def length(n):
