@@ -7,7 +7,7 @@ if(UMBEL_SANITIZE)
             "it can be address, undefined, address,undefined or thread")
     endif()
     set(sanitize_flags -fsanitize=${UMBEL_SANITIZE} -fno-sanitize-recover=all)
-    add_compile_options(${sanitize_flags} -fno-omit-frame-pointer -g)
+    add_compile_options(${sanitize_flags} -fno-omit-frame-pointer -g1)
     add_link_options(${sanitize_flags})
 endif()
 
