@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # One clear line, exit 2, no partial output, no crash
 load helper
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 load helper
 
 @test "build: every key is found, and lines are counted if -n is not given" {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 load helper
 
 make_filters() {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # umbel count, uniq -c and --top, umbel diff: next to sort, uniq and comm
 load helper
 

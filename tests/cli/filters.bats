@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # info, verify, add, merge, intersect, cmp, fold, convert
 load helper
 

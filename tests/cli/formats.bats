@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # Other systems' filters through the command; bytes made by the systems themselves are in
 # tests/golden.
 load helper

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # --max-memory: what is refused, and what is enough
 load helper
 

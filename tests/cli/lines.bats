@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # What a line is, and which part of it is the key.  Rates of 1e-9 rule out false positives; grep, awk
 # and python3 give the expected results.
 load helper

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # What check prints about lines, exact answers, filters that are replaced, and keys of -e
 load helper
 

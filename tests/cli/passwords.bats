@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # Lists of leaked passwords, made by Python and OpenSSL, and passwords that are typed on a terminal
 
 load helper

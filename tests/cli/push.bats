@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # What push refuses before sending anything.  tests/module/test_push.py uses real servers.
 load helper
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # The golden table of recipes (tests/golden/recipes) through the command: other programs say what the
 # key of each record is.
 load helper

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # Names, metadata and servers cannot command the terminal of who reads the messages.
 load helper
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # umbel serve: Squid, socketmap and HTTP, with good clients and bad ones.
 
 load helper

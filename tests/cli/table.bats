@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 # Filters inside other systems' files; the files were written by those systems.
 load helper
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# labels: asan
 load helper
 
 @test "uniq: first occurrences in order, as awk finds them" {

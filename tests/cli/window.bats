@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# labels: clock
+# labels: asan clock
 # Windows that forget by the clock.  Here a few steps of real seconds are used; the arithmetic is
 # tested in test_cli_window_clock.c.
 load helper

@@ -9,6 +9,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -17,6 +18,10 @@ from types import SimpleNamespace
 import pytest
 
 from resp import Client
+
+sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
+
+from hang_limit import hang_limit  # noqa: E402,F401
 
 MODULE = os.environ.get("UMBEL_MODULE", "build/module/umbel.so")
 SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "redis-server"

@@ -17,10 +17,11 @@ import xxhash
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "support")]
 sys.dont_write_bytecode = True
 
 from cluster import Cluster  # noqa: E402
+from hang_limit import hang_limit  # noqa: E402,F401
 
 POSTGRES = Path(os.environ.get("UMBEL_POSTGRES", ROOT / "build" / "postgres" / "umbel.so"))
 SQLITE = Path(os.environ.get("UMBEL_SQLITE", ROOT / "build" / "sqlite" / "umbel.so"))
