@@ -109,11 +109,11 @@ fuzz:
 	scripts/setup test
 	tests/fuzz/run.sh $(SECONDS) $(TARGET)
 
-# Below PATHS (src cli module); a SEED repeats a run.
+# Below PATHS (src cli module), in files that changed SINCE a revision; a SEED repeats a run.
 COUNT ?= 100
 mutate:
 	scripts/setup test
-	scripts/mutate --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(PATHS)
+	scripts/mutate --count $(COUNT) $(if $(SEED),--seed $(SEED)) $(if $(SINCE),--since $(SINCE)) $(PATHS)
 
 # The long forms of tests/crash and of the thread tests, for SECONDS seconds.
 soak: seconds = $(if $(filter file,$(origin SECONDS)),600,$(SECONDS))

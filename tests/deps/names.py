@@ -16,7 +16,10 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 
 def listed(library, function, first=0):
     """What the function answers from `first` until it answers NULL."""
-    name = getattr(library, function)
+    try:
+        name = getattr(library, function)
+    except AttributeError:
+        sys.exit(f"{sys.argv[1]}: it does not export {function}, which tests/deps/names.py asks for names")
     name.restype, name.argtypes = ctypes.c_char_p, [ctypes.c_int]
     names = []
     while (text := name(first + len(names))) is not None:
@@ -25,24 +28,34 @@ def listed(library, function, first=0):
 
 
 def read(path):
-    return (ROOT / path).read_text(encoding="utf-8")
+    try:
+        return (ROOT / path).read_text(encoding="utf-8")
+    except OSError as e:
+        sys.exit(f"{path}: {e.strerror}, but tests/deps/names.py compares its names")
+
+
+def only(path, pattern, what):
+    """The part of the file that the pattern describes."""
+    found = re.search(pattern, read(path), re.S | re.M)
+    if not found:
+        sys.exit(f"{path}: {what} is not there, or not written as tests/deps/names.py reads it: {pattern}")
+    return found[1]
 
 
 def in_header(header, enum, prefix):
     """Constants as names: UMBEL_PLAN_BAD_RATE is bad-rate."""
-    body = re.search(rf"typedef enum {enum} {{(.*?)}} {enum};", read(f"include/{header}"), re.S)[1]
+    body = only(f"include/{header}", rf"typedef enum {enum} {{(.*?)}} {enum};", f"the enum {enum}")
     body = re.sub(r"/\*.*?\*/", "", body, flags=re.S)
     return [name.lower().replace("_", "-") for name in re.findall(rf"\b{prefix}(\w+) =", body)]
 
 
 def in_python(name):
-    return re.findall(r'"([^"]+)"', re.search(
-        rf"^{name} = Literal\[(.*?)\]", read("python/lib/umbel/__init__.pyi"), re.S | re.M)[1])
+    return re.findall(r'"([^"]+)"', only("python/lib/umbel/__init__.pyi",
+                                         rf"^{name} = Literal\[(.*?)\]", f"the type {name}"))
 
 
 def in_javascript(name):
-    return re.findall(r"'([^']+)'", re.search(
-        rf"^export type {name} =(.*?);", read("js/index.d.ts"), re.S | re.M)[1])
+    return re.findall(r"'([^']+)'", only("js/index.d.ts", rf"^export type {name} =(.*?);", f"the type {name}"))
 
 
 def in_table(path, cell):
@@ -57,7 +70,10 @@ def compare(what, wanted, found, wrong, ordered=True):
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
-    library, wrong = ctypes.CDLL(sys.argv[1]), []
+    try:
+        library, wrong = ctypes.CDLL(sys.argv[1]), []
+    except OSError as e:
+        sys.exit(f"it cannot be loaded: {e}")
     kinds = listed(library, "umbel_kind_name")
     formats = listed(library, "umbel_format_name", 1)
     types = listed(library, "umbel_type_name")
@@ -91,8 +107,8 @@ def main():
             in_table("docs/kinds.md", r"^\| `(\w+)` \| [^|]*\| [^|]*\| [^|]*\| (?:add|only)"), wrong, False)
     compare("docs/formats/README.md", [*formats[1:], "redis"],
             in_table("docs/formats/README.md", r"^\| \[(\w+)\]"), wrong, False)
-    compare("--variant", [*variants, "v2"], re.search(
-        r'"variant", "NAME", "([\w ]+)"', read("cli/options/option_list.h"))[1].split(), wrong, False)
+    compare("--variant", [*variants, "v2"], only(
+        "cli/options/option_list.h", r'"variant", "NAME", "([\w ]+)"', "--variant").split(), wrong, False)
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{sum(map(len, (kinds, formats, types, verdicts, errors, variants)))} names, the same everywhere")
