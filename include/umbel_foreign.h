@@ -94,8 +94,8 @@ UMBEL_API umbel_err umbel_plan_foreign(const umbel_foreign *foreign, umbel_plan 
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
-/* Types of values whose bytes other systems hash.  Numbers are little-endian two's complement or
- * IEEE 754. */
+/* Types of values, and the bytes that stand for them.  Numbers are little-endian two's complement
+ * or IEEE 754. */
 typedef enum umbel_type {
     UMBEL_TYPE_STRING = 0, /* the bytes of the text as they are                                   */
     UMBEL_TYPE_UTF16 = 1,  /* UTF-8 text as UTF-16 code units: Guava's unencodedCharsFunnel       */
@@ -109,16 +109,19 @@ typedef enum umbel_type {
     UMBEL_TYPE_UINT64 = 9,
     UMBEL_TYPE_FLOAT = 10,    /* 4 bytes; ClickHouse hashes Float32 as a double                   */
     UMBEL_TYPE_DOUBLE = 11,   /* 8 bytes                                                          */
-    UMBEL_TYPE_UINT32BE = 12 /* big-endian: corekv                                               */
+    UMBEL_TYPE_UINT32BE = 12, /* big-endian: corekv                                              */
+    UMBEL_TYPE_UUID = 13,     /* 16 bytes, in the order in which they are written                 */
+    UMBEL_TYPE_BYTEA = 14     /* what PostgreSQL reads as bytea: \x6162, or a\142                */
 } umbel_type;
 
 UMBEL_API const char *umbel_type_name(umbel_type type); /* "int64"; NULL: no such type           */
 UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
 
 /* Reads the value that the text denotes and writes the bytes to use as its key.  UMBEL_EINVAL when
- * the text is not such a value (a sign and digits for integers, what strtod reads for the others);
- * UMBEL_ESPACE when cap is too small: numbers need at most 8 bytes, strings len, UTF-16 twice
- * that. */
+ * the text is not such a value (a sign and digits for integers, what strtod reads for floats, 32
+ * hexadecimal digits with or without hyphens between groups of four, or braces around, for a UUID);
+ * UMBEL_ESPACE when cap is too small: numbers need at most 8 bytes, a UUID 16, strings and bytea
+ * len, UTF-16 twice that. */
 UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
                                     size_t cap, size_t *key_len, umbel_diag *diag);
 

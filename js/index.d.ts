@@ -43,7 +43,9 @@ export type ValueType =
   | 'uint64'
   | 'float'
   | 'double'
-  | 'uint32be';
+  | 'uint32be'
+  | 'uuid'
+  | 'bytea';
 
 /** Keys that are all available: an array, a set, a generator; not a string or bytes. */
 export type Batch = readonly Key[] | (Iterable<Key> & object);

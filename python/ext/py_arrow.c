@@ -161,7 +161,7 @@ static int open_array(const arrow_schema *schema, const arrow_array *array, int 
     if (descend(schema, array, before, &c)) return -1;
     rows->n = c.n;
     if (umbelpy_is_number(type)) return open_numbers(&c, type, rows);
-    if (type != UMBEL_TYPE_UTF16) {
+    if (!umbelpy_is_spelled(type)) {
         if (strncmp(c.format, "w:", 2) == 0) return open_fixed(&c, rows);
         if (c.format[0] && !c.format[1] && strchr("uUzZ", c.format[0])) return open_texts(&c, rows);
     }
@@ -171,7 +171,7 @@ static int open_array(const arrow_schema *schema, const arrow_array *array, int 
         umbelpy_blame(before);
         return -1;
     }
-    return refuse(c.format, type == UMBEL_TYPE_UTF16 ? "cannot be read as utf16: use a list"
+    return refuse(c.format, umbelpy_is_spelled(type) ? "must be a list for keys of this type"
                             : number_letter(c.format, &size)
                                 ? "has numbers: name their type, as in type=\"int64\""
                                 : "holds no keys: cast it to string or binary");

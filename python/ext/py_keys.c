@@ -38,7 +38,11 @@ static const struct {
 };
 
 bool umbelpy_is_number(int type) {
-    return type >= UMBEL_TYPE_INT8;
+    return type >= UMBEL_TYPE_INT8 && type <= UMBEL_TYPE_UINT32BE;
+}
+
+bool umbelpy_is_spelled(int type) {
+    return type == UMBEL_TYPE_UTF16 || type == UMBEL_TYPE_UUID || type == UMBEL_TYPE_BYTEA;
 }
 
 static void put_bytes(uint64_t word, size_t size, bool is_big_endian, uint8_t *bytes) {
@@ -131,16 +135,16 @@ static bool read_plain(PyObject *object, umbelpy_key *key) {
     return true;
 }
 
-/* The text that was read becomes UTF-16. */
-static bool widen(umbelpy_state *state, umbelpy_key *key) {
+/* The text that was read becomes the bytes that it denotes. */
+static bool convert(umbelpy_state *state, int type, umbelpy_key *key) {
     umbel_diag diag = {0};
     if (key->key.len > PTRDIFF_MAX / 2) return PyErr_NoMemory();
-    size_t cap = 2 * key->key.len, len = 0;
+    size_t cap = 2 * key->key.len, len = 0; /* of a valid UUID, too */
     PyObject *wide = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
     if (!wide) return false;
     char *bytes = PyBytes_AsString(wide);
     umbel_err e =
-        umbel_typed_key(UMBEL_TYPE_UTF16, key->key.data, key->key.len, bytes, cap, &len, &diag);
+        umbel_typed_key((umbel_type)type, key->key.data, key->key.len, bytes, cap, &len, &diag);
     if (e) {
         Py_DECREF(wide);
         return umbelpy_fail(state, e, &diag, NULL);
@@ -157,10 +161,15 @@ bool umbelpy_key_read(umbelpy_state *state, PyObject *object, int type, umbelpy_
         key->key = (umbel_key){key->number, umbelpy_number(object, type, key->number)};
         return key->key.len != 0;
     }
-    if (!read_plain(object, key)) return false;
-    if (type != UMBEL_TYPE_UTF16 || widen(state, key)) return true;
-    umbelpy_key_end(key);
-    return false;
+    PyObject *spelled = NULL; /* a uuid.UUID is written as its text */
+    if (type == UMBEL_TYPE_UUID && !PyUnicode_Check(object) && !PyBytes_Check(object)) {
+        object = spelled = PyObject_Str(object);
+        if (!spelled) return false;
+    }
+    bool ok = read_plain(object, key) && (!umbelpy_is_spelled(type) || convert(state, type, key));
+    Py_XDECREF(spelled);
+    if (!ok) umbelpy_key_end(key);
+    return ok;
 }
 
 void umbelpy_key_end(umbelpy_key *key) {

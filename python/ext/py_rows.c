@@ -124,16 +124,16 @@ static int classify(umbelpy_rows *rows, int type) {
     if (letter == 'O') return 0;
     if (umbelpy_is_number(type)) return open_numbers(rows, type);
     if (letter == 'w' && view->ndim == 1) { /* NumPy's U */
-        if (type == UMBEL_TYPE_UTF16) return 0;
+        if (umbelpy_is_spelled(type)) return 0;
         rows->is_wide = true;
         rows->scratch = rows->width; /* no code point takes more than 4 bytes in UTF-8 either */
         return 1;
     }
-    if (type != UMBEL_TYPE_UTF16 && view->ndim == 1 && (letter == 's' || letter == 'x')) {
+    if (!umbelpy_is_spelled(type) && view->ndim == 1 && (letter == 's' || letter == 'x')) {
         rows->is_padded = letter == 's';
         return 1;
     }
-    if (type != UMBEL_TYPE_UTF16 && view->ndim == 2 && view->itemsize == 1 && letter &&
+    if (!umbelpy_is_spelled(type) && view->ndim == 2 && view->itemsize == 1 && letter &&
         strchr("Bbc", letter) && (view->strides[1] == 1 || view->shape[1] <= 1)) {
         rows->width = (size_t)view->shape[1];
         return 1;
@@ -173,7 +173,8 @@ static int open_array(PyObject *keys, int type, umbelpy_rows *rows) {
 int umbelpy_rows_open(umbelpy_state *state, PyObject *keys, int type, umbelpy_rows *rows) {
     *rows = (umbelpy_rows){0};
     if (PyTuple_Check(keys)) {
-        bool pair = PyTuple_Size(keys) == 2 && !umbelpy_is_number(type) && type != UMBEL_TYPE_UTF16;
+        bool pair =
+            PyTuple_Size(keys) == 2 && !umbelpy_is_number(type) && !umbelpy_is_spelled(type);
         return pair ? open_pair(state, keys, rows) : 0;
     }
     return PyObject_CheckBuffer(keys) ? open_array(keys, type, rows) : 0;

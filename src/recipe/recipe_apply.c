@@ -7,7 +7,7 @@
 #include "hash/digest.h"
 #include "recipe/recipe.h"
 
-enum { HEX_MAX = 2 * UMBELI_SHA1_BYTES, NUMBER_MAX = 8, DOMAIN_MAX = 253 };
+enum { HEX_MAX = 2 * UMBELI_SHA1_BYTES, VALUE_MAX = 16, DOMAIN_MAX = 253 };
 
 /* ---- Normalising ---- */
 
@@ -87,7 +87,7 @@ static umbel_found as_domain(umbeli_text *key) {
 }
 
 static umbel_found as_type(const umbel_recipe *r, umbeli_text *key, uint8_t **to) {
-    size_t cap = r->type == UMBEL_TYPE_UTF16 ? 2 * key->len : NUMBER_MAX;
+    size_t cap = 2 * key->len + VALUE_MAX; /* UTF-16, or a number from one digit */
     if (umbel_typed_key(r->type, key->at, key->len, *to, cap, &key->len, NULL)) {
         return UMBEL_FOUND_MALFORMED;
     }
@@ -260,6 +260,8 @@ const char *umbel_recipe_expects(const umbel_recipe *recipe) {
         [UMBEL_TYPE_FLOAT] = "a valid float",
         [UMBEL_TYPE_DOUBLE] = "a valid double",
         [UMBEL_TYPE_UINT32BE] = "a valid uint32be",
+        [UMBEL_TYPE_UUID] = "a valid uuid",
+        [UMBEL_TYPE_BYTEA] = "a valid bytea",
     };
     if (recipe->meaning == UMBELI_MEANING_TYPE) return values[recipe->type];
     if (recipe->meaning == UMBELI_MEANING_DOMAIN) return "a domain name";

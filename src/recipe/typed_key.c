@@ -25,7 +25,8 @@ static const struct {
     [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},       [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
     [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},     [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
     [UMBEL_TYPE_FLOAT] = {"float", {0, false}},       [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
-    [UMBEL_TYPE_UINT32BE] = {"uint32be", {4, false}},
+    [UMBEL_TYPE_UINT32BE] = {"uint32be", {4, false}}, [UMBEL_TYPE_UUID] = {"uuid", {0, false}},
+    [UMBEL_TYPE_BYTEA] = {"bytea", {0, false}},
 };
 
 enum { TYPES = sizeof types / sizeof types[0] };
@@ -118,9 +119,31 @@ static umbel_err put_utf16(const uint8_t *s, size_t len, uint8_t *key, size_t ca
     return UMBEL_OK;
 }
 
-/* The number's bytes in the order in which they are hashed; returns how many, 0: not such a
- * number. */
-static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_t bytes[8]) {
+/* The byte that two digits at s denote. */
+static bool read_hex(const char *s, const char *end, uint8_t *byte) {
+    if (end - s < 2) return false;
+    int high = umbeli_hex_digit(s[0]), low = umbeli_hex_digit(s[1]);
+    *byte = (uint8_t)(high << 4 | low);
+    return high >= 0 && low >= 0;
+}
+
+/* As PostgreSQL reads it: hyphens after any group of four digits, and braces, are optional. */
+static bool read_uuid(const char *s, size_t len, uint8_t bytes[16]) {
+    const char *end = s + len;
+    bool braces = len > 0 && *s == '{';
+    s += braces;
+    for (size_t i = 0; i < 16; i++) {
+        if (i > 0 && i % 2 == 0 && s < end && *s == '-') s++;
+        if (!read_hex(s, end, &bytes[i])) return false;
+        s += 2;
+    }
+    if (braces && (s == end || *s++ != '}')) return false;
+    return s == end;
+}
+
+/* The bytes of a number or a UUID in the order in which they are hashed; returns how many, 0: not
+ * such a value. */
+static size_t value_bytes(umbel_type type, const char *text, size_t len, uint8_t bytes[16]) {
     integer_type integer = types[type].integer;
     uint64_t value;
     if (integer.bytes) {
@@ -129,6 +152,7 @@ static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_
         umbeli_store_le64(bytes, value);
         return integer.bytes;
     }
+    if (type == UMBEL_TYPE_UUID) return read_uuid(text, len, bytes) ? 16 : 0;
     double number;
     if (!read_double(text, len, &number)) return 0;
     if (type == UMBEL_TYPE_FLOAT) {
@@ -143,14 +167,61 @@ static size_t number_bytes(umbel_type type, const char *text, size_t len, uint8_
     return sizeof value;
 }
 
+/* PostgreSQL's hexadecimal format, in which white space may stand between two bytes. */
+static bool read_bytea_hex(const char *s, size_t len, uint8_t *key, size_t *key_len) {
+    size_t used = 0;
+    for (size_t i = 0; i < len;) {
+        if (umbeli_is_space(s[i])) {
+            i++;
+        } else {
+            if (!read_hex(s + i, s + len, &key[used++])) return false;
+            i += 2;
+        }
+    }
+    *key_len = used;
+    return true;
+}
+
+/* PostgreSQL's older format: bytes as they are, \\ for a backslash, \ooo for any byte. */
+static bool read_bytea_escape(const char *s, size_t len, uint8_t *key, size_t *key_len) {
+    size_t used = 0;
+    for (size_t i = 0; i < len; i++) {
+        unsigned byte = (uint8_t)s[i];
+        if (byte == '\\' && len - i >= 2 && s[i + 1] == '\\') {
+            i++;
+        } else if (byte == '\\') {
+            if (len - i < 4 || s[i + 1] > '3') return false;
+            byte = 0;
+            for (unsigned digit = 0; digit < 3; digit++) {
+                char c = s[++i];
+                if (c < '0' || c > '7') return false;
+                byte = byte * 8 + (unsigned)(c - '0');
+            }
+        }
+        key[used++] = (uint8_t)byte;
+    }
+    *key_len = used;
+    return true;
+}
+
+static umbel_err put_bytea(const char *s, size_t len, uint8_t *key, size_t cap, size_t *key_len,
+                           umbel_diag *diag) {
+    bool hex = len >= 2 && s[0] == '\\' && s[1] == 'x';
+    if (cap < len) return umbeli_fail(diag, UMBEL_ESPACE, "cap: too small");
+    bool valid = hex ? read_bytea_hex(s + 2, len - 2, key, key_len)
+                     : read_bytea_escape(s, len, key, key_len);
+    return valid ? UMBEL_OK : umbeli_invalid(diag, "text: not a value of this type");
+}
+
 umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key, size_t cap,
                           size_t *key_len, umbel_diag *diag) {
     if ((unsigned)type >= TYPES) return umbeli_invalid(diag, "type: no such type");
     if (type == UMBEL_TYPE_UTF16) return put_utf16(text, len, key, cap, key_len, diag);
-    uint8_t bytes[8];
+    if (type == UMBEL_TYPE_BYTEA) return put_bytea(text, len, key, cap, key_len, diag);
+    uint8_t bytes[16];
     const void *from = text;
     if (type != UMBEL_TYPE_STRING) {
-        len = number_bytes(type, text, len, bytes);
+        len = value_bytes(type, text, len, bytes);
         if (len == 0) return umbeli_invalid(diag, "text: not a value of this type");
         from = bytes;
     }

@@ -396,9 +396,9 @@ static void check_integer(umbel_type type, const uint8_t *text, size_t len, umbe
                     [UMBEL_TYPE_UINT8] = {1, false},   [UMBEL_TYPE_UINT16] = {2, false},
                     [UMBEL_TYPE_UINT32] = {4, false},  [UMBEL_TYPE_UINT64] = {8, false},
                     [UMBEL_TYPE_UINT32BE] = {4, false}};
-    unsigned bytes = integers[type].bytes;
     uint64_t value = 0;
-    if (!bytes) return;
+    if (type >= sizeof integers / sizeof *integers || !integers[type].bytes) return;
+    unsigned bytes = integers[type].bytes;
     bool good = plain_integer(text, len, bytes, integers[type].is_signed, &value);
     insist(good == !e, "the integers that fit, and no others");
     if (e) return;
@@ -434,9 +434,25 @@ static void check_utf16(const uint8_t *text, size_t len, const uint8_t *key, siz
     insist(at == len, "all of the text");
 }
 
+/* The bytes, written plainly, are read as themselves. */
+static void check_hex(umbel_type type, const uint8_t *key, size_t key_len) {
+    static const char digits[] = "0123456789abcdef";
+    size_t prefix = type == UMBEL_TYPE_BYTEA ? 2 : 0, len = prefix + 2 * key_len, back_len = 0;
+    uint8_t *text = some_bytes(len), *back = some_bytes(len);
+    if (prefix) memcpy(text, "\\x", 2);
+    for (size_t i = 0; i < key_len; i++) {
+        text[prefix + 2 * i] = (uint8_t)digits[key[i] >> 4];
+        text[prefix + 2 * i + 1] = (uint8_t)digits[key[i] & 15];
+    }
+    insist(!umbel_typed_key(type, text, len, back, len, &back_len, NULL), "plain digits are valid");
+    insist(back_len == key_len && (!key_len || memcmp(back, key, key_len) == 0), "the same bytes");
+    free(text);
+    free(back);
+}
+
 static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
-    umbel_type of = (umbel_type)(type % 14); /* the last is not a type */
-    size_t cap = of == UMBEL_TYPE_UTF16 ? 2 * len : of == UMBEL_TYPE_STRING ? len : 8;
+    umbel_type of = (umbel_type)(type % 16); /* the last is not a type */
+    size_t cap = 2 * len + 16;
     size_t key_len = 0, less = 0;
     uint8_t *key = some_bytes(cap);
     umbel_err e = umbel_typed_key(of, text, len, key, cap, &key_len, NULL);
@@ -445,6 +461,8 @@ static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
     insist(e || umbel_type_name(of), "an unknown type has no values");
     insist(e || key_len <= cap, "within the room");
     if (umbel_type_name(of)) check_integer(of, text, len, e, key, key_len);
+    insist(e || of != UMBEL_TYPE_UUID || key_len == 16, "16 bytes");
+    if (!e && (of == UMBEL_TYPE_UUID || of == UMBEL_TYPE_BYTEA)) check_hex(of, key, key_len);
     if (!e && of == UMBEL_TYPE_UTF16) check_utf16(text, len, key, key_len);
     if (!e && of == UMBEL_TYPE_STRING) {
         insist(key_len == len && (!len || memcmp(key, text, len) == 0), "strings are themselves");

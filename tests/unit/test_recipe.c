@@ -29,6 +29,8 @@ static void test_canonical_text(void **state) {
         {"line crlf trim", "line trim"},
         {"line type=string", "line"},
         {"line type=uint32be", "line type=uint32be"},
+        {"csv column=id type=uuid", "csv column=id type=uuid"},
+        {"line type=bytea", "line type=bytea"},
         {"line header", "line header"},
         {"field=2", "field=2"},
         {"field=02", "field=2"},

@@ -106,6 +106,30 @@ static void ends_of_ranges(void **state) {
     expect(UMBEL_TYPE_UTF16, "\xf5\x80\x80\x80", NULL);
 }
 
+/* What PostgreSQL 15 reads as uuid and bytea. */
+static void written_bytes(void **state) {
+    (void)state;
+    const char *uuid = "00112233445566778899aabbccddeeff";
+    expect(UMBEL_TYPE_UUID, "00112233-4455-6677-8899-aabbccddeeff", uuid);
+    expect(UMBEL_TYPE_UUID, "00112233445566778899AABBCCDDEEFF", uuid);
+    expect(UMBEL_TYPE_UUID, "{0011-2233-4455-6677-8899-aabb-ccdd-eeff}", uuid);
+    expect(UMBEL_TYPE_UUID, "001122334455-66778899aabbccddeeff", uuid);
+    expect(UMBEL_TYPE_UUID, "00-112233445566778899aabbccddeeff", NULL);
+    expect(UMBEL_TYPE_UUID, "00112233--445566778899aabbccddeeff", NULL);
+    expect(UMBEL_TYPE_UUID, "00112233445566778899aabbccddeeff-", NULL);
+    expect(UMBEL_TYPE_UUID, "{00112233445566778899aabbccddeeff", NULL);
+    expect(UMBEL_TYPE_UUID, "00112233445566778899aabbccddeeff}", NULL);
+    expect(UMBEL_TYPE_UUID, "00112233445566778899aabbccddeef", NULL);
+    expect(UMBEL_TYPE_BYTEA, "\\x", "");
+    expect(UMBEL_TYPE_BYTEA, "\\xDEad 00", "dead00");
+    expect(UMBEL_TYPE_BYTEA, "\\xd ead", NULL);
+    expect(UMBEL_TYPE_BYTEA, "\\Xde", NULL);
+    expect(UMBEL_TYPE_BYTEA, "de\\\\\\377a", "64655cff61");
+    expect(UMBEL_TYPE_BYTEA, "a\\", NULL);
+    expect(UMBEL_TYPE_BYTEA, "a\\37", NULL);
+    expect(UMBEL_TYPE_BYTEA, "a\\400", NULL);
+}
+
 static void small_buffers(void **state) {
     (void)state;
     uint8_t key[4];
@@ -128,19 +152,20 @@ static void small_buffers(void **state) {
 static void names(void **state) {
     (void)state;
     umbel_type type;
-    for (int i = 0; i <= UMBEL_TYPE_UINT32BE; i++) {
+    for (int i = 0; i <= UMBEL_TYPE_BYTEA; i++) {
         assert_true(umbel_type_named(umbel_type_name((umbel_type)i), &type));
         assert_int_equal(type, i);
     }
     assert_false(umbel_type_named("int", &type));
-    assert_null(umbel_type_name((umbel_type)13));
+    assert_null(umbel_type_name((umbel_type)15));
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers),      cmocka_unit_test(floats),
         cmocka_unit_test(strings),       cmocka_unit_test(ends_of_ranges),
-        cmocka_unit_test(small_buffers), cmocka_unit_test(names),
+        cmocka_unit_test(written_bytes), cmocka_unit_test(small_buffers),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

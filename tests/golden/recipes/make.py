@@ -16,6 +16,7 @@ import re
 import struct
 import subprocess
 import hashlib
+import uuid
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -309,6 +310,16 @@ def meanings():
         row("line type=float", value.encode(), struct.pack("<f", float(value)), "python")
         row("line type=double", value.encode(), struct.pack("<d", float(value)), "python")
     row("line type=utf16", "é😀".encode(), "é😀".encode("utf-16-le"), "python")
+    for text in ("c4ca4238-a0b9-2382-0dcc-509a6f75849b", "C4CA4238A0B923820DCC509A6F75849B",
+                 "{c4ca4238-a0b9-2382-0dcc-509a6f75849b}"):
+        row("line type=uuid", text.encode(), uuid.UUID(text).bytes, "python")
+    for text in ("", "c4ca4238", "c4ca4238-a0b9-2382-0dcc-509a6f75849b0", "g4ca4238-a0b9-2382-0dcc-509a6f75849b"):
+        row("line type=uuid", text.encode(), None, "python", state="malformed")
+    # Checked in PostgreSQL 15: SELECT TEXT::bytea (tests/sql compares many more there).
+    for text, key in ((b"\\x6b6579", b"key"), (b"\\x6B 65\t79", b"key"), (b"key", b"key"), (b"k\\145y", b"key"),
+                      (b"\\\\x", b"\\x"), (b"\\x", b""), (b"", b""), (b"\\x6", None), (b"\\x6 b", None),
+                      (b"\\", None), (b"\\400", None), (b"\\18", None)):
+        row("line type=bytea", text, key, "postgresql", state="malformed" if key is None else None)
     row("field=2 type=int64", b"a 42", struct.pack("<q", 42), "python", use="record")
     row("field=2 type=int64", b"42", struct.pack("<q", 42), "python", use="key")
     row("field=2 type=int64", b"a", None, "hand")
