@@ -36,7 +36,8 @@ CREATE FUNCTION umbel_with(
     kind text DEFAULT NULL, recipe text DEFAULT NULL, secret text DEFAULT NULL,
     seed bigint DEFAULT NULL, hashes integer DEFAULT NULL, bytes double precision DEFAULT NULL
 ) RETURNS umbel_options LANGUAGE sql IMMUTABLE PARALLEL SAFE
-    AS 'SELECT ROW(kind, recipe, secret, seed, hashes, bytes)::umbel_options';
+    -- Not a string, whose names would be looked up later, when restoring a dump has no search_path.
+    RETURN ROW(kind, recipe, secret, seed, hashes, bytes)::umbel_options;
 
 -- Whole filters.
 CREATE FUNCTION umbel_equal(umbel, umbel) RETURNS boolean
