@@ -98,14 +98,18 @@ static void insist_on_constants(FunctionCallInfo fcinfo, const build *b, int fpr
     }
 }
 
-/* Only text goes through a recipe; integers have a fixed one. */
+/* Only text goes through a recipe that one can choose. */
 static const char *recipe_for(pgu_reader read, const char *given) {
     if (given && read != pgu_key_text) {
         ereport(ERROR,
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("recipe: for keys of type text only"), errhint("Cast the key to text.")));
     }
-    return given ? given : read == pgu_key_number ? PGU_NUMBERS : "line";
+    if (given) return given;
+    return read == pgu_key_number  ? PGU_NUMBERS
+           : read == pgu_key_uuid  ? PGU_UUIDS
+           : read == pgu_key_bytes ? PGU_BYTES
+                                   : "line";
 }
 
 static void set_recipe(umbel_filter *filter, const char *recipe) {

@@ -3,8 +3,10 @@
  * pg_key.c - datums as keys, and lookups
  *
  * A text goes through the filter's recipe, usually "line": the key is its bytes, whatever the
- * collation.  Other types are keys as they are: bytea its bytes; integers of every width eight
- * bytes, little-endian, so that int4 7 and int8 7 are one key; a uuid its 16 bytes.
+ * collation.  Integers of every width are eight bytes, little-endian, so that int4 7 and int8 7 are
+ * one key; a uuid its 16 bytes.  Their filters say so in the recipe, through which the same value as
+ * text finds the same key; asking a filter of another type is an error, not a "no".  A bytea is the
+ * key itself, in every filter.
  */
 #include "pg_umbel.h"
 
@@ -65,11 +67,12 @@ bool pgu_key_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umb
 }
 
 static void insist_on(const umbel_recipe *recipe, const char *wanted, const char *type) {
-    if (!recipe || (wanted && strcmp(umbel_recipe_text(recipe), wanted) == 0)) return;
+    const char *text = recipe ? umbel_recipe_text(recipe) : "line";
+    if (strcmp(text, wanted) == 0) return;
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
-                    errmsg("key: of type %s, but the filter's keys come from text", type),
-                    errdetail("The filter's recipe is \"%s\".", umbel_recipe_text(recipe)),
-                    errhint("Cast the key to text.")));
+                    errmsg("key: of type %s, but the filter's keys are not", type),
+                    errdetail("The filter's recipe is \"%s\".", text),
+                    errhint("Cast the key to text, which goes through the recipe.")));
 }
 
 bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
@@ -84,7 +87,7 @@ bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *number, u
 
 bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
     (void)number;
-    insist_on(recipe, NULL, "uuid");
+    insist_on(recipe, PGU_UUIDS, "uuid");
     *key = (umbel_key){DatumGetUUIDP(datum)->data, UUID_LEN};
     return true;
 }

@@ -88,7 +88,10 @@ extern bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *nu
                            umbel_key *key);
 extern bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
 
-/* The recipe that the command and the page use for integers; a filter of integers has it. */
+/* The recipes of filters whose keys are not texts: what the command and the page use for the same
+ * keys as text, so that a literal, which PostgreSQL takes for text, asks for the right key. */
 #define PGU_NUMBERS "line type=int64"
+#define PGU_UUIDS "line type=uuid"
+#define PGU_BYTES "line type=bytea"
 
 #endif

@@ -69,11 +69,21 @@ def test_keys_by_type(db):
     db.executemany("INSERT INTO x VALUES (?)", [(7,), ("7",), (b"7",), (None,), (-1,)])
     f = one(db, "SELECT umbel(v, 100, 1e-6) FROM x WHERE typeof(v) = 'integer'")
     assert one(db, "SELECT umbel_contains(?, 7)", f) == 1
-    assert one(db, "SELECT umbel_contains(?, '7')", f) == 0
+    assert one(db, "SELECT recipe FROM umbel_info(?)", f) == "line type=int64"
+    assert one(db, "SELECT umbel_contains(?, '7')", f) == 1  # what a program binds as text
+    assert "not a valid int64" in refusal(db, "SELECT umbel_contains(?, 'seven')", f)
     assert one(db, "SELECT umbel_contains(?, x'0700000000000000')", f) == 1
     assert one(db, "SELECT umbel_contains(?, x'ffffffffffffffff')", f) == 1
     text = one(db, "SELECT umbel(v, 100, 1e-6) FROM x WHERE typeof(v) = 'text'")
     assert one(db, "SELECT umbel_contains(?, x'37')", text) == 1
+    # An integer would be another key than the text that prints the same: not a "no", but an error.
+    assert "CAST(key AS TEXT)" in refusal(db, "SELECT umbel_contains(?, 7)", text)
+    assert one(db, "SELECT umbel_contains(?, CAST(7 AS TEXT))", text) == 1
+    for call in ("umbel(v, 100, 1e-6)", "umbel_build(v, 1e-6)"):
+        mixed = f"SELECT {call} FROM (SELECT v FROM x WHERE typeof(v) IN ('integer', 'text') ORDER BY typeof(v) = 'integer')"
+        assert "CAST(key AS TEXT)" in refusal(db, mixed)
+        f = one(db, f"SELECT {call} FROM (SELECT v FROM x WHERE typeof(v) IN ('integer', 'text') ORDER BY typeof(v))")
+        assert one(db, "SELECT keys FROM umbel_info(?)", f) == 2  # 7 and '7' are one key, and -1
     assert one(db, "SELECT umbel_contains(?, NULL)", text) is None
     assert "key" in refusal(db, "SELECT umbel_contains(?, 1.5)", text)
     assert one(db, "SELECT umbel(v, 10, 0.1) FROM x WHERE 0") is None

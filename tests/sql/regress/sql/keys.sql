@@ -18,6 +18,24 @@ SELECT count(*) FILTER (WHERE k.t <@ made.t) t, count(*) FILTER (WHERE k.b <@ ma
 SELECT t = b AS text_is_bytea, t = vc AS varchar, i4 = i8 AND i4 = i2 AS widths, t = i4 AS text_int FROM made;
 SELECT 7::smallint <@ i8 AS s, 7 <@ i8 AS i, 7::bigint <@ i8 AS b, '\x0700000000000000'::bytea <@ i8 AS bytes
   FROM made;
+-- The same keys as texts, which is what PostgreSQL takes a quoted literal or an untyped parameter for.
+SELECT count(*) FILTER (WHERE k.u::text <@ made.u) u, count(*) FILTER (WHERE upper(k.u::text) <@ made.u) upper,
+       count(*) FILTER (WHERE '{' || replace(k.u::text, '-', '') || '}' <@ made.u) braces,
+       count(*) FILTER (WHERE k.b::text <@ made.b) hex, count(*) FILTER (WHERE encode(k.b, 'escape') <@ made.b) escaped,
+       count(*) FILTER (WHERE k.i::text <@ made.i4) i FROM k, made;
+SELECT 'c4ca4238-a0b9-2382-0dcc-509a6f75849b' <@ u AS one, '00000000-0000-0000-0000-000000000001' <@ u AS absent,
+       '\x6b65792031' <@ b AS hex, 'key 1' <@ b AS escape, 'k\145y 1' <@ b AS octal, '\x00' <@ b AS absent FROM made;
+PREPARE untyped AS SELECT $1 <@ u FROM made;
+EXECUTE untyped('c4ca4238a0b923820dcc509a6f75849b');
+SELECT 'c4ca4238' <@ u FROM made;
+SELECT '\x6' <@ b FROM made;
+SELECT (umbel_info(u)).recipe AS u, (umbel_info(b)).recipe AS b, (umbel_info(i4)).recipe AS i, (umbel_info(t)).recipe AS t FROM made;
+-- A type that the filter does not hold is an error; a bytea is the key itself.
+SELECT 7 <@ t FROM made;
+SELECT 7 <@ u FROM made;
+SELECT 'c4ca4238-a0b9-2382-0dcc-509a6f75849b'::uuid <@ t FROM made;
+SELECT 'c4ca4238-a0b9-2382-0dcc-509a6f75849b'::uuid <@ i4 FROM made;
+SELECT '\xc4ca4238a0b923820dcc509a6f75849b'::bytea <@ u AS uuid, convert_to('key 1', 'UTF8') <@ t AS text FROM made;
 -- Absent ones: about 5 of 5,000.
 SELECT count(*) < 25 AS few FROM k, made WHERE (k.t || '!') <@ made.t;
 -- A literal is text, and collations make no difference.
