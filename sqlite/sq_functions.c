@@ -2,8 +2,10 @@
  *
  * sq_functions.c - umbel(key, n, p), umbel_contains(filter, key) and their kin
  *
- * A text goes through the filter's recipe, usually "line": its UTF-8 bytes are the key.  A blob is the
- * key as it is, an integer eight bytes, little-endian.  NULLs are not keys.
+ * A text goes through the filter's recipe, usually "line": its UTF-8 bytes are the key.  An integer is
+ * eight bytes, little-endian; a filter of integers has the recipe "line type=int64", through which '7'
+ * is the key of 7, and every other filter refuses integers.  A blob is the key itself, in every filter.
+ * NULLs are not keys.
  */
 #include "sq_umbel.h"
 
@@ -15,6 +17,8 @@ SQLITE_EXTENSION_INIT3
 #include <string.h>
 
 enum { SQ_BATCH = 256 };
+
+#define SQ_NUMBERS "line type=int64"
 
 void sq_fail(sqlite3_context *ctx, umbel_err e, const umbel_diag *diag) {
     char text[512];
@@ -57,6 +61,10 @@ static bool sq_key(sqlite3_context *ctx, sqlite3_value *value, umbel_key *key, u
     return true;
 }
 
+static bool sq_takes_numbers(const umbel_recipe *recipe) {
+    return recipe && strcmp(umbel_recipe_text(recipe), SQ_NUMBERS) == 0;
+}
+
 /* The key of a text; false: it has none.  The caller frees *scratch. */
 static bool sq_apply(sqlite3_context *ctx, const umbel_recipe *recipe, umbel_key *key,
                      void **scratch) {
@@ -90,6 +98,8 @@ static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer)
     const sq_asked *asked = sq_filter(sqlite3_user_data(ctx), args[0], &e, &diag);
     if (!asked) {
         sq_fail(ctx, e, &diag);
+    } else if (sqlite3_value_type(args[1]) == SQLITE_INTEGER && !sq_takes_numbers(asked->recipe)) {
+        sq_refuse(ctx, "key", "an integer, but the filter's keys are not: CAST(key AS TEXT)");
     } else if (!asked->recipe || sqlite3_value_type(args[1]) != SQLITE_TEXT ||
                sq_apply(ctx, asked->recipe, &key, &scratch)) {
         answer(ctx, asked, key);
@@ -178,6 +188,7 @@ typedef struct sq_build {
     umbel_builder *builder; /* kinds that are built once, from all keys */
     umbel_recipe *recipe;   /* NULL: a text is the key                  */
     bool begun, failed, by_hash;
+    bool settled;   /* the recipe: it was given, or there was a key */
     size_t pending; /* hashes that wait, because a batch overlaps its cache misses */
     uint64_t *hashes;
 } sq_build;
@@ -248,18 +259,35 @@ static umbel_err sq_whole(double number, const char *field, uint64_t *out, umbel
     return UMBEL_EINVAL;
 }
 
+static umbel_err sq_settle(sq_build *b, const char *recipe, umbel_diag *diag) {
+    b->settled = recipe != NULL;
+    return recipe ? sq_recipe(recipe, &b->recipe, diag) : UMBEL_OK;
+}
+
+/* The first key of a filter without a recipe decides what the others are. */
+static umbel_err sq_settle_by(sq_build *b, bool integer, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    if (!b->settled && integer) e = sq_recipe(SQ_NUMBERS, &b->recipe, diag);
+    b->settled = true;
+    if (!e && integer && !sq_takes_numbers(b->recipe)) {
+        diag->what = "an integer, but the filter's other keys are not: CAST(key AS TEXT)";
+        sqlite3_snprintf(sizeof diag->field, diag->field, "key");
+        e = UMBEL_EINVAL;
+    }
+    return e;
+}
+
 /* umbel(key, capacity, fpr, option...) */
 static umbel_err sq_begin(sqlite3_context *ctx, sq_build *b, int n, sqlite3_value **args,
                           umbel_diag *diag) {
     sq_connection *c = sqlite3_user_data(ctx);
     umbel_params p = {.fpr = sqlite3_value_double(args[2])};
     umbel_opts opts = sq_opts(c);
-    const char *recipe = "line";
+    const char *recipe = NULL;
     umbel_err e = sq_whole(sqlite3_value_double(args[1]), "capacity", &p.capacity, diag);
     if (!e) e = sq_options(c, n - 3, args + 3, &p, &opts, &recipe, diag);
     if (!e) e = umbel_create(&p, &opts, &b->filter, diag);
-    if (!e) e = umbel_set_recipe(b->filter, recipe, diag);
-    if (!e) e = sq_recipe(umbel_get_recipe(b->filter), &b->recipe, diag);
+    if (!e) e = sq_settle(b, recipe, diag);
     if (e) return e;
     b->by_hash = umbel_takes_hashes(b->filter);
     if (b->by_hash) b->hashes = sqlite3_malloc64(SQ_BATCH * sizeof *b->hashes);
@@ -274,7 +302,7 @@ static umbel_err sq_begin_builder(sqlite3_context *ctx, sq_build *b, int n, sqli
     umbel_opts opts = sq_opts(c);
     const char *recipe = NULL;
     umbel_err e = sq_options(c, n - 2, args + 2, &p, &opts, &recipe, diag);
-    if (!e && recipe) e = sq_recipe(recipe, &b->recipe, diag);
+    if (!e) e = sq_settle(b, recipe, diag);
     return e ? e : umbel_builder_new(&p, &opts, &b->builder, diag);
 }
 
@@ -300,6 +328,8 @@ static void sq_step(sqlite3_context *ctx, int n, sqlite3_value **args, int neede
         if (!b->begun) e = begin(ctx, b, n, args, &diag);
         b->begun = true;
         bool given = !e && sq_key(ctx, args[0], &key, number);
+        if (given) e = sq_settle_by(b, sqlite3_value_type(args[0]) == SQLITE_INTEGER, &diag);
+        if (e) given = false;
         if (given && b->recipe && sqlite3_value_type(args[0]) == SQLITE_TEXT) {
             given = sq_apply(ctx, b->recipe, &key, &scratch);
         }
@@ -361,7 +391,7 @@ static void sq_final(sqlite3_context *ctx) {
     if (!b) return; /* no rows: NULL */
     if (!b->failed && b->pending) e = sq_flush(b, &diag);
     if (!b->failed && b->builder) e = umbel_builder_finish(b->builder, &b->filter, &diag);
-    if (!e && b->builder && b->filter && b->recipe) {
+    if (!e && !b->failed && b->filter && b->recipe) {
         e = umbel_set_recipe(b->filter, umbel_recipe_text(b->recipe), &diag);
     }
     if (e) sq_stop(ctx, b, e, &diag);
