@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -31,6 +32,53 @@ static void write_all(const uint8_t *p, size_t len) {
 void cli_output_flush(cli_output *o) {
     write_all(o->buffer, o->used);
     o->used = 0;
+}
+
+static bool sync_fd(int fd) {
+    int failed;
+    do failed = fsync(fd);
+    while (failed && errno == EINTR);
+    return !failed;
+}
+
+/* No sign of lost bytes: the file system does not do it. */
+static bool cannot_sync(int sys) {
+    return sys == EINVAL || sys == EROFS || sys == ENOSYS || sys == ENOTSUP;
+}
+
+/* The name of a new file is on disk only when its directory is.  Finding that takes Linux's /proc
+ * and a directory that may be read: elsewhere it is left to the file system, and the usual ones
+ * write a new name together with the file. */
+static bool sync_name(void) {
+    char path[4096];
+    ssize_t len = readlink("/proc/self/fd/1", path, sizeof path - 1);
+    if (len <= 0 || path[0] != '/') return true;
+    path[len] = 0;
+    *(strrchr(path, '/') + 1) = 0;
+    int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) return errno == EACCES || errno == EPERM || errno == ENOENT;
+    bool synced = sync_fd(fd);
+    int sys = errno;
+    close(fd);
+    errno = sys;
+    return synced || cannot_sync(sys);
+}
+
+void cli_output_sync(cli_output *o, const char *hint) {
+    struct stat st;
+    if (o->used) cli_output_flush(o);
+    if (o->unsynced) return;
+    bool known = fstat(STDOUT_FILENO, &st) == 0;
+    if (known && !S_ISREG(st.st_mode)) return;
+    bool synced = known && sync_fd(STDOUT_FILENO);
+    if (known && !synced && cannot_sync(errno)) {
+        cli_warn("standard output",
+                 "cannot be synced here: a power cut may lose lines that are not printed again");
+        o->unsynced = true;
+        return;
+    }
+    if (synced && !o->named) synced = o->named = sync_name();
+    if (!synced) cli_die("standard output", hint, "cannot be synced to disk: %s", strerror(errno));
 }
 
 void cli_output_write(cli_output *o, const void *bytes, size_t len) {

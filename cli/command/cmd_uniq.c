@@ -144,10 +144,14 @@ static bool measure(uniq_run *u) {
     return u->state.clock.step && u->loss.now.rate > u->loss.info.fpr;
 }
 
-/* First the lines, then the state: a crash in between repeats lines but loses none. */
+/* First the lines, then the state, also on disk: a crash in between repeats lines but loses none. */
 static void save(uniq_run *u) {
     u->unsure = true;
-    if (u->out.used) cli_output_flush(&u->out);
+    if (u->s->state) {
+        cli_output_sync(&u->out, "the state was not saved: the next run prints these lines again");
+    } else if (u->out.used) {
+        cli_output_flush(&u->out);
+    }
     if (u->loss.sketching && u->s->state && !u->loss.info.grows) {
         umbel_diag diag = {0};
         umbel_err e = cli_sketch_store(&u->loss.sketch, u->state.filter, &diag);
@@ -412,8 +416,10 @@ const cli_command cli_command_uniq = {
         "--state keeps the filter for the next run. It is replaced in one step after all "
         "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
         "what was printed is remembered. If the output itself cannot be written, or after "
-        "SIGKILL or a power failure, the previous state remains: lines since then are printed "
-        "again, and none is lost. A run maps the file, copies only the pages that it changes, and "
+        "SIGKILL, the previous state remains: lines since then are printed again, and none is "
+        "lost. The same holds after a power failure if standard output is a regular file, which is "
+        "synced to disk before the state is saved. In a pipe a line counts as printed: if its "
+        "reader loses it, it is not printed again. A run maps the file, copies only the pages that it changes, and "
         "writes a new file; empty parts of the filter take no disk space. Commands that change one "
         "file take turns: a second run with the same --state waits until the first has ended, and "
         "says so.",

@@ -124,6 +124,35 @@ def unsynced_directory(stage):
     need(stage.bytes_of(scene.target) == outcome.new, "is the old file")
 
 
+def unsynced_output(stage):
+    """A state is saved only if the disk has the lines, or the file system never syncs."""
+    scene = next(s for s in SCENES if s.name == "uniq")
+    outcome = Outcome(stage, scene)
+    for call in (1, 2):  # of the file, of its directory
+        for error in (errno.EIO, errno.ENOSPC, errno.EDQUOT):
+            stage.reset()
+            need(stage.run(scene, f"fsync:{call}:{error}") == 2, "succeeded")
+            need("standard output: cannot be synced to disk: " in stage.errors()
+                 and "the state was not saved" in stage.errors(), "said", stage.errors())
+            need(stage.bytes_of(scene.target) == outcome.old, "changed the state")
+        stage.reset()
+        need(stage.run(scene, f"fsync:{call}:{errno.EINVAL}") == 0, stage.errors())
+        need(("standard output: warning: cannot be synced" in stage.errors()) == (call == 1),
+             "said", stage.errors())
+        need(stage.bytes_of(scene.target) == outcome.new, "did not save the state")
+
+
+def full_disk(stage):
+    """Lines that could not be written are not remembered either."""
+    scene = next(s for s in SCENES if s.name == "uniq")
+    outcome = Outcome(stage, scene)
+    for error in (errno.ENOSPC, errno.EIO, errno.EDQUOT):
+        stage.reset()
+        need(stage.run(scene, f"write:1:{error}") == 2, "succeeded")
+        need("standard output: " in stage.errors(), "said", stage.errors())
+        need(stage.bytes_of(scene.target) == outcome.old, "changed the state")
+
+
 def at_random(stage, seconds):
     end = time.monotonic() + seconds
     outcomes = [(scene, Outcome(stage, scene)) for scene in SCENES]
@@ -148,6 +177,8 @@ def main():
         tests = [(scene.name, lambda scene=scene: every_fault(stage, scene, many))
                  for scene in SCENES[part - 1::parts]]
         tests.append(("a directory that cannot be synced", lambda: unsynced_directory(stage)))
+        tests.append(("an output that cannot be synced", lambda: unsynced_output(stage)))
+        tests.append(("an output that cannot be written", lambda: full_disk(stage)))
         tests.append(("the order of saving", lambda: order_of_saving(stage)))
     report(tests)
 

@@ -30,6 +30,9 @@ class Scene:
         self.target, self.stdin, self.fresh = target, stdin, fresh
         self.uniq = arguments[0] == "uniq" and target is not None
 
+    def takes_threads(self):
+        return self.arguments[0] in ("build", "add", "uniq", "check", "verify")
+
 
 SCENES = [
     Scene("build", ["build", "-q", "-o", "new.umb", "keys"], "new.umb", fresh=True),
@@ -86,6 +89,7 @@ class Stage:
         put = lambda name, text: (self.model / name).write_text(text)
         put("keys", numbers(1, keys))
         put("more", numbers(keys // 2, 2 * keys))
+        put("last", numbers(2 * keys, 3 * keys))
         subprocess.run(["gzip", "-k", "more"], cwd=self.model, check=True)
         plan = ["-q", "-n", str(6 * keys), "-p", "1e-6"]
         for arguments in (["build", *plan, "-o", "old.umb", "keys"],
@@ -131,7 +135,7 @@ class Stage:
         """Output goes to a file, so that what a killed process wrote is kept."""
         stdin = open(self.work / scene.stdin, "rb") if scene.stdin else subprocess.DEVNULL
         arguments = list(scene.arguments)
-        if threads > 1 and arguments[0] in ("build", "add", "uniq", "check", "verify"):
+        if threads > 1 and scene.takes_threads():
             arguments += ["-j", str(threads)]
         with open(self.folder / "out", "wb") as out, open(self.folder / "err", "wb") as err:
             process = subprocess.Popen([self.umbel, *arguments], cwd=self.work, stdin=stdin,
@@ -232,6 +236,7 @@ def options(words):
     parser.add_argument("--umbel", required=True)
     parser.add_argument("--shim", required=True)
     parser.add_argument("--seconds", type=float, help="the long form: so long, at random")
+    parser.add_argument("--long", action="store_true", help="in many sizes, with threads")
     parser.add_argument("--part", default="1/1", help="K/N: every N-th command from the K-th on")
     parser.add_argument("--every", action="store_true", help="spare not even the 100th malloc")
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4), "little"))
