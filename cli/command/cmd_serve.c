@@ -7,8 +7,8 @@
 #include "serve/serve.h"
 
 static const uint8_t options[] = {
-    OPT_HTTP,     OPT_SOCKETMAP,   OPT_ANSWER, OPT_SQUID, OPT_REWRITE, OPT_MAX_CONNECTIONS,
-    OPT_ANYWHERE, OPT_SECRET_FILE, OPT_HELP,   OPT_END};
+    OPT_HTTP,           OPT_SOCKETMAP, OPT_ANSWER,      OPT_SQUID, OPT_REWRITE, OPT_MAX_CONNECTIONS,
+    OPT_REQUEST_MEMORY, OPT_ANYWHERE,  OPT_SECRET_FILE, OPT_HELP,  OPT_END};
 
 static const unsigned default_connections = 10000;
 enum { SOCKETS_MAX = 8 };
@@ -42,6 +42,7 @@ static int run(const cli_settings *s) {
     if (s->rewrite && !s->squid) cli_die("--rewrite", NULL, "applies to --squid only");
     if (s->max_connections > 1000000) cli_die("--max-connections", NULL, "more than a million");
     if (s->max_connections) o.max_connections = (unsigned)s->max_connections;
+    lists.max_held = s->request_memory ? (size_t)s->request_memory : SERVE_HELD_MAX;
     for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
     o.socketmaps = sockets(s, &s->socketmap, "socketmap", o.socketmap);
     o.https = sockets(s, &s->http, "http", o.http);
@@ -75,7 +76,8 @@ const cli_command cli_command_serve = {
         "their parents, URLs by their host.\n\n"
         "HTTP: GET /contains/NAME?key=KEY replies true or false; with &found=STATUS a listed key "
         "gets that status, which is all that nginx's auth_request needs. POST /contains/NAME takes "
-        "a key per line and replies 1 or 0 per line, up to 64 MiB. /metrics has counters for "
+        "a key per line and replies 1 or 0 per line, up to 64 MiB; it takes a bit per line, and what "
+        "all together may take is --request-memory: then the reply is 503. /metrics has counters for "
         "Prometheus, /health says ok.\n\n"
         "Socketmap: a listed key maps to the --answer, others are NOTFOUND. Squid: OK or ERR, "
         "after the channel if there is one; OK has the tag of the list.\n\n"

@@ -144,7 +144,8 @@ static bool measure(uniq_run *u) {
     return u->state.clock.step && u->loss.now.rate > u->loss.info.fpr;
 }
 
-/* First the lines, then the state, also on disk: a crash in between repeats lines but loses none. */
+/* First the lines, then the state, on disk as well: a crash between them repeats lines but loses
+ * none. */
 static void save(uniq_run *u) {
     u->unsure = true;
     if (u->s->state) {

@@ -213,6 +213,8 @@ FLAG(ANYWHERE, "", "anywhere", anywhere,
      "listen where other machines can connect, not only on loopback and Unix sockets")
 OPTION(MAX_CONNECTIONS, "", "max-connections", "N", NULL, COUNT, max_connections,
        "at most N connections for HTTP, and N for socketmaps (10000)")
+OPTION(REQUEST_MEMORY, "", "request-memory", "SIZE", NULL, SIZE, request_memory,
+       "refuse batches while all of them together take SIZE (64MiB)")
 
 FLAG(QUIET, "q", "quiet", quiet, "no progress and no summary; -qq: no warnings either")
 FLAG(JSON, "", "json", json, "print JSON")

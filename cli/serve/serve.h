@@ -38,8 +38,16 @@ typedef struct serve_list {
 typedef struct serve_lists {
     serve_list at[SERVE_LISTS_MAX];
     size_t count;
-    uint64_t refused; /* requests that were not understood */
+    uint64_t refused;      /* requests that were not understood */
+    uint64_t turned_away;  /* clients and requests for which there was no room */
+    size_t held, max_held; /* bytes that requests take, at the moment and at most */
 } serve_lists;
+
+/* Every byte that a request takes for longer than a call, beside its connection, is asked for here
+ * before and given back after.  False, and counted: there is no room. */
+enum { SERVE_HELD_MAX = 64 << 20 }; /* the usual limit */
+bool serve_hold(serve_lists *all, size_t bytes);
+void serve_release(serve_lists *all, size_t bytes);
 
 /* FILE or NAME=FILE; the default name is the file's without .umb.  Exits with a message if it
  * cannot be read. */

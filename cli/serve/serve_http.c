@@ -29,6 +29,8 @@ enum {
     BODY_SECONDS = 60, /* for all of its body and the answer */
     LINES = 1024,
     ENDS = 64,
+    FIRST_ROOM = 128, /* bytes, each for the answers of eight lines */
+    REPLY_BLOCK = 32 << 10,
 };
 static const size_t body_max = 64 << 20;
 
@@ -43,34 +45,46 @@ typedef struct connection {
 struct serve_http {
     serve_lists *lists;
     struct MHD_Daemon *daemon;
-    struct MHD_Response *yes, *no, *full;
+    struct MHD_Response *yes, *no, *full, *no_room;
     int epoll; /* what the daemon waits for, and the ends of connections */
     connection *connections;
     unsigned count, max;
     time_t now;
 };
 
+/* What a batch was answered, a bit per line: as text it would take sixteen times as much while the
+ * rest of the batch, or a client that does not read, is waited for. */
+typedef struct answers {
+    serve_lists *lists; /* which count its bytes */
+    uint8_t *found;
+    size_t lines, room;
+} answers;
+
 /* A batch that is being received: the unfinished last line, and the answers so far. */
 typedef struct batch {
     serve_list *list; /* NULL: unknown */
     char rest[SERVE_KEY_MAX + 1];
     size_t rest_len, received;
-    char *answers;
-    size_t answered, room;
-    unsigned status; /* of the refusal; 0: none so far */
+    answers *answers; /* NULL: there is no room for them, or they are being sent */
+    unsigned status;  /* of the refusal; 0: none so far */
     const char *why;
 } batch;
 
 /* ---- replies ------------------------------------------------------------------------------ */
 
-static enum MHD_Result reply_with(struct MHD_Connection *c, unsigned status, char *text, size_t len,
-                                  enum MHD_ResponseMemoryMode mode) {
-    struct MHD_Response *r = MHD_create_response_from_buffer(len, text, mode);
+/* Gives the response away. */
+static enum MHD_Result queue_text(struct MHD_Connection *c, unsigned status,
+                                  struct MHD_Response *r) {
     if (!r) return MHD_NO;
     MHD_add_response_header(r, "Content-Type", "text/plain; charset=utf-8");
     enum MHD_Result queued = MHD_queue_response(c, status, r);
     MHD_destroy_response(r);
     return queued;
+}
+
+static enum MHD_Result reply_with(struct MHD_Connection *c, unsigned status, char *text, size_t len,
+                                  enum MHD_ResponseMemoryMode mode) {
+    return queue_text(c, status, MHD_create_response_from_buffer(len, text, mode));
 }
 
 static enum MHD_Result reply(struct MHD_Connection *c, unsigned status, const char *text) {
@@ -110,17 +124,49 @@ static enum MHD_Result answer(serve_http *h, struct MHD_Connection *c, const cha
 
 /* ---- batches ------------------------------------------------------------------------------ */
 
+static const char no_room[] = "requests take all the memory that they may: try again later\n";
+
+static answers *new_answers(serve_lists *lists) {
+    answers *a = NULL;
+    if (!serve_hold(lists, sizeof *a)) return NULL;
+    a = calloc(1, sizeof *a);
+    if (a) {
+        a->lists = lists;
+    } else {
+        serve_release(lists, sizeof *a);
+    }
+    return a;
+}
+
+static void free_answers(void *answered) {
+    answers *a = answered;
+    if (!a) return;
+    serve_release(a->lists, sizeof *a + a->room);
+    free(a->found);
+    free(a);
+}
+
 static void stop(batch *b, unsigned status, const char *why) {
     if (b->status) return;
     b->status = status;
     b->why = why;
+    free_answers(b->answers);
+    b->answers = NULL;
 }
 
-static bool make_room(batch *b, size_t need) {
-    char *larger = need > b->room ? realloc(b->answers, 2 * need) : b->answers;
+/* Both the old and the new bytes count while they are copied. */
+static bool make_room(answers *a, size_t lines) {
+    size_t need = (a->lines + lines + 7) / 8, room = 2 * a->room;
+    if (need <= a->room) return true;
+    if (room < FIRST_ROOM) room = FIRST_ROOM;
+    if (room < need) room = need;
+    if (!serve_hold(a->lists, room)) return false;
+    uint8_t *larger = realloc(a->found, room);
+    serve_release(a->lists, larger ? a->room : room);
     if (!larger) return false;
-    if (need > b->room) b->room = 2 * need;
-    b->answers = larger;
+    memset(larger + a->room, 0, room - a->room);
+    a->found = larger;
+    a->room = room;
     return true;
 }
 
@@ -128,17 +174,28 @@ static bool make_room(batch *b, size_t need) {
 static void ask(batch *b, umbel_key *lines, size_t n) {
     uint8_t hit[LINES];
     if (n == 0 || b->status) return;
-    if (!make_room(b, b->answered + 2 * n) ||
+    answers *a = b->answers;
+    if (!make_room(a, n) ||
         umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
-        stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, "out of memory\n");
+        stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, no_room);
         return;
     }
-    for (size_t i = 0; i < n; i++) {
-        b->answers[b->answered++] = (char)('0' + hit[i]);
-        b->answers[b->answered++] = '\n';
+    for (size_t i = 0; i < n; i++, a->lines++) {
+        a->found[a->lines / 8] |= (uint8_t)(hit[i] << a->lines % 8);
         b->list->found += hit[i];
     }
     b->list->asked += n;
+}
+
+/* Writes the answers as text, from a place in it on. */
+static ssize_t read_answers(void *answered, uint64_t at, char *text, size_t len) {
+    const answers *a = answered;
+    size_t n = 0;
+    for (; n < len && at < 2 * a->lines; n++, at++) {
+        uint64_t line = at / 2;
+        text[n] = at % 2 ? '\n' : (char)('0' + (a->found[line / 8] >> line % 8 & 1));
+    }
+    return (ssize_t)n;
 }
 
 static umbel_key line_of(const char *text, size_t len) {
@@ -189,11 +246,13 @@ static enum MHD_Result finish(serve_http *h, struct MHD_Connection *c, batch *b)
         ask(b, &line, 1);
         b->rest_len = 0;
     }
+    if (b->status == MHD_HTTP_SERVICE_UNAVAILABLE) return reply(c, b->status, b->why);
     if (b->status) return refuse(h, c, b->status, b->why);
-    char *answers = b->answers ? b->answers : calloc(1, 1);
+    struct MHD_Response *r = MHD_create_response_from_callback(
+        2 * b->answers->lines, REPLY_BLOCK, read_answers, b->answers, free_answers);
+    if (!r) return MHD_NO;
     b->answers = NULL;
-    if (!answers) return MHD_NO;
-    return reply_with(c, MHD_HTTP_OK, answers, b->answered, MHD_RESPMEM_MUST_FREE);
+    return queue_text(c, MHD_HTTP_OK, r);
 }
 
 /* ---- connections -------------------------------------------------------------------------- */
@@ -243,8 +302,16 @@ static enum MHD_Result post(serve_http *h, struct MHD_Connection *c, const char 
                             const char *text, size_t *len, void **state) {
     batch *b = *state;
     if (!b) {
+        if (!serve_hold(h->lists, sizeof *b)) {
+            return MHD_queue_response(c, MHD_HTTP_SERVICE_UNAVAILABLE, h->no_room);
+        }
         b = *state = calloc(1, sizeof *b);
-        if (!b) return MHD_NO;
+        if (!b) {
+            serve_release(h->lists, sizeof *b);
+            return MHD_NO;
+        }
+        b->answers = new_answers(h->lists);
+        if (!b->answers) stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, no_room);
         b->list = serve_lists_named(h->lists, name, strlen(name));
         if (!b->list) stop(b, MHD_HTTP_NOT_FOUND, "there is no such list\n");
         return MHD_YES;
@@ -270,7 +337,8 @@ static void completed(void *ctx, struct MHD_Connection *c, void **state,
         k->idle = true;
     }
     if (!b || (char *)b == &headers_seen) return;
-    free(b->answers);
+    free_answers(b->answers);
+    serve_release(h->lists, sizeof *b);
     free(b);
 }
 
@@ -285,6 +353,11 @@ static void put_counter(FILE *out, const serve_lists *all, const char *name, con
         memcpy(&value, (const char *)l + field, sizeof value);
         fprintf(out, "umbel_%s{list=\"%s\"} %" PRIu64 "\n", name, l->name, value);
     }
+}
+
+static void put_total(FILE *out, const char *name, const char *help, uint64_t value) {
+    fprintf(out, "# HELP umbel_%s %s\n# TYPE umbel_%s counter\numbel_%s %" PRIu64 "\n", name, help,
+            name, name, value);
 }
 
 static void put_gauge(FILE *out, const char *name, const char *help) {
@@ -312,10 +385,13 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     for (size_t i = 0; i < all->count; i++) {
         fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].failed);
     }
-    fprintf(out,
-            "# HELP umbel_refused_total Requests that were not understood.\n"
-            "# TYPE umbel_refused_total counter\numbel_refused_total %" PRIu64 "\n",
-            all->refused);
+    put_gauge(out, "request_bytes", "Memory of requests that are received or answered.");
+    fprintf(out, "umbel_request_bytes %zu\n", all->held);
+    put_gauge(out, "request_bytes_max", "As much as that may be: --request-memory.");
+    fprintf(out, "umbel_request_bytes_max %zu\n", all->max_held);
+    put_total(out, "refused_total", "Requests that were not understood.", all->refused);
+    put_total(out, "turned_away_total", "Connections and requests for which there was no room.",
+              all->turned_away);
     bool failed = ferror(out);
     failed |= fclose(out) != 0;
     if (failed || !text) { /* when memory runs out, fclose may succeed and leave no text */
@@ -342,7 +418,7 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *u
             k->idle = false;
         }
         if (h->count > h->max) {
-            h->lists->refused++;
+            h->lists->turned_away++;
             return MHD_queue_response(c, MHD_HTTP_SERVICE_UNAVAILABLE, h->full);
         }
     }
@@ -378,11 +454,13 @@ serve_http *serve_http_new(serve_lists *lists, int fd, unsigned max_connections,
                       .yes = fixed("true\n"),
                       .no = fixed("false\n"),
                       .full = fixed("too many connections\n"),
+                      .no_room = fixed(no_room),
                       .epoll = epoll_create1(EPOLL_CLOEXEC),
                       .max = max_connections,
                       .now = now};
     if (h->epoll < 0) cli_die_sys("--http", errno);
     MHD_add_response_header(h->full, "Connection", "close");
+    MHD_add_response_header(h->no_room, "Connection", "close");
     h->daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TURBO, 0, NULL, NULL, handle, h, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, max_connections + SERVE_HTTP_SPARE,
@@ -403,6 +481,7 @@ void serve_http_free(serve_http *h) {
     MHD_destroy_response(h->yes);
     MHD_destroy_response(h->no);
     MHD_destroy_response(h->full);
+    MHD_destroy_response(h->no_room);
     close(h->epoll);
     free(h);
 }

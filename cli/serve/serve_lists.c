@@ -43,6 +43,17 @@ void serve_lists_free(serve_lists *all) {
     all->count = 0;
 }
 
+bool serve_hold(serve_lists *all, size_t bytes) {
+    bool fits = bytes <= all->max_held && all->held <= all->max_held - bytes;
+    all->held += fits ? bytes : 0;
+    all->turned_away += !fits;
+    return fits;
+}
+
+void serve_release(serve_lists *all, size_t bytes) {
+    all->held -= bytes;
+}
+
 serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
     for (size_t i = 0; i < all->count; i++) {
         if (strlen(all->at[i].name) == len && memcmp(all->at[i].name, name, len) == 0) {

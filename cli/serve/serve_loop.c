@@ -127,10 +127,11 @@ static bool serve_client(loop *l, client *c) {
     return answer_all(l, c);
 }
 
-static void turn_away(int fd) {
+static void turn_away(loop *l, int fd) {
     static const char full[] = "25:TEMP too many connections,";
     (void)!send(fd, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
+    l->lists->turned_away++;
 }
 
 static void greet(loop *l, int door) {
@@ -139,13 +140,13 @@ static void greet(loop *l, int door) {
         if (fd < 0) return; /* nobody is waiting, or there is no descriptor: clients keep waiting */
         client *c = l->connections < l->max_connections ? calloc(1, sizeof *c) : NULL;
         if (!c) {
-            turn_away(fd);
+            turn_away(l, fd);
             continue;
         }
         c->source = (source){.kind = CLIENT, .fd = fd};
         c->since = l->now;
         if (!watch(l, &c->source, EPOLLIN, EPOLL_CTL_ADD)) {
-            turn_away(fd);
+            turn_away(l, fd);
             free(c);
             continue;
         }

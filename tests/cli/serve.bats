@@ -87,6 +87,68 @@ good.sendall(b'12:bad ads'); time.sleep(0.2); good.sendall(b'.test,'); print(goo
     [ "${lines[6]}" = "9:OK 550 no," ]
 }
 
+# metric: the number in /metrics; begin(lines, more): a client that has sent a batch but `more` bytes.
+batches='
+def metric(name):
+    s = client("http.sock"); s.sendall(b"GET /metrics HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    return next(int(line.split()[1]) for line in text(s).splitlines() if line.startswith("umbel_" + name + " "))
+def until(true):
+    for _ in range(2000):
+        if true(): return
+        time.sleep(0.01)
+    sys.exit("waited in vain")
+def begin(lines, more):
+    s = client("http.sock")
+    s.sendall(b"POST /contains/bad HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: %d\r\n\r\n"
+              % (len(lines) + more))
+    try: s.sendall(lines)
+    except OSError: pass
+    return s
+def finish(s, rest):
+    try: s.sendall(rest); return text(s).split("\r\n\r\n", 1)
+    except OSError: return ["HTTP/1.1 503", ""]
+'
+
+@test "http: a batch takes a bit per line, whatever its lines are" {
+    prepare
+    start --http unix:http.sock bad.umb
+    run ask "$batches
+s = begin(b'\n' * (8 << 20), 9)
+until(lambda: metric('questions_total{list=\"bad\"}') == 8 << 20)
+print(1 << 20 <= metric('request_bytes') <= (1 << 20) + 16384)
+head, answers = finish(s, b'ads.test\n')
+print(head.startswith('HTTP/1.1 200'), answers == '0\n' * (8 << 20) + '1\n')
+until(lambda: metric('request_bytes') == 0)
+print(metric('turned_away_total'))"
+    echo "$output"
+    [ "$output" = $'True\nTrue True\n0' ]
+}
+
+@test "http: --request-memory bounds what many batches take together" {
+    prepare
+    start --http unix:http.sock --request-memory 1MiB bad.umb
+    # 40 clients, none of which ends: seven at most can have 128 KiB of answers each.
+    run ask "$batches
+clients = [begin(b'\n' * (1 << 20), 9) for _ in range(40)]
+held = []
+def enough():
+    held.append(metric('request_bytes'))
+    return metric('turned_away_total') >= 33
+until(enough)
+print(max(held) <= metric('request_bytes_max') == 1 << 20)
+until(lambda: metric('questions_total{list=\"bad\"}') >= 1 << 20)
+away = metric('turned_away_total')
+replies = [finish(s, b'ads.test\n') for s in clients]
+good = [body for head, body in replies if head.startswith('HTTP/1.1 200')]
+bad = [body for head, body in replies if head.startswith('HTTP/1.1 503')]
+print(len(good) >= 1, len(good) + len(bad) == 40, len(bad) == metric('turned_away_total') >= away)
+print(set(good) == {'0\n' * (1 << 20) + '1\n'})
+until(lambda: metric('request_bytes') == 0)
+print(finish(begin(b'', 9), b'ads.test\n')[1].strip(), metric('refused_total'))"
+    echo "$output"
+    [ "$output" = $'True\nTrue True True\nTrue\n1 0' ]
+}
+
 @test "http: questions, batches, statuses" {
     prepare
     run timeout 1 "$UMBEL" serve --http unix:try.sock list=bad.umb

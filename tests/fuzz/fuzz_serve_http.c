@@ -37,6 +37,7 @@ static void begin(void) {
     umbel_free(f);
     char spec[64];
     snprintf(spec, sizeof spec, "l=%s", path);
+    lists.max_held = SERVE_HELD_MAX;
     serve_lists_add(&lists, spec, &opts);
     unlink(path);
     close(file);
@@ -71,6 +72,7 @@ static size_t talk(const umbel_key *pieces, size_t n, char *answer) {
     }
     close(fd);
     serve_http_run(http);
+    insist(lists.held == 0, "nothing is held after the end");
     answer[got] = '\0';
     return got;
 }
