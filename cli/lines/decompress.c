@@ -4,16 +4,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/error.h"
+#include "umbel_quantity.h"
 
-enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20 };
+enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20, FRAME_HEAD = 14 };
+
+/* zstd asks for as much memory as the file says.  Its own program allows 128 MiB, too. */
+enum { WINDOW_LOG = 27, LEAST_WINDOW_LOG = 25 };
 
 typedef enum packing { PLAIN, GZIP, ZSTD, BZIP2, XZ, LZ4, LZIP } packing;
 
@@ -28,6 +34,9 @@ struct cli_stream {
     const cli_gunzip *gunzip;
     void *gzip; /* its state */
     ZSTD_DCtx *zstd;
+    int window_log;           /* a frame may need so much memory */
+    uint8_t head[FRAME_HEAD]; /* the first bytes of the frame */
+    size_t head_len;
     uint8_t in[PACKED_BLOCK];
 };
 
@@ -87,7 +96,25 @@ static _Noreturn void refuse(const char *name, const char *program) {
     cli_die(name, hint, "is compressed with %s, which umbel cannot read", program);
 }
 
-cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip) {
+/* The largest window that fits into half of the limit. */
+static int window_log_of(uint64_t max_memory) {
+    int log = max_memory ? LEAST_WINDOW_LOG : WINDOW_LOG;
+    int most = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound;
+    while (log < most && max_memory >> 2 >> log) log++;
+    return log;
+}
+
+static void open_zstd(cli_stream *s, uint64_t max_memory) {
+    s->window_log = window_log_of(max_memory);
+    s->zstd = ZSTD_createDCtx();
+    if (!s->zstd ||
+        ZSTD_isError(ZSTD_DCtx_setParameter(s->zstd, ZSTD_d_windowLogMax, s->window_log))) {
+        cli_die(s->name, NULL, "not enough memory to decompress zstd");
+    }
+}
+
+cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip,
+                            uint64_t max_memory) {
     cli_stream *s = cli_alloc(sizeof *s);
     memset(s, 0, offsetof(cli_stream, in));
     s->fd = fd;
@@ -107,9 +134,7 @@ cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip) 
     if (s->packed_as == GZIP && !(s->gzip = gunzip->open())) {
         cli_die(name, NULL, "not enough memory to decompress gzip");
     }
-    if (s->packed_as == ZSTD && !(s->zstd = ZSTD_createDCtx())) {
-        cli_die(name, NULL, "not enough memory to decompress zstd");
-    }
+    if (s->packed_as == ZSTD) open_zstd(s, max_memory);
     return s;
 }
 
@@ -135,6 +160,44 @@ static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
     }
 }
 
+/* What a frame says that it needs: the size of its window or, if it is all in one, its own; RFC
+ * 8878, 3.1.1.1.  0: the head is not complete. */
+static uint64_t window_of(const uint8_t *head, size_t len) {
+    static const uint8_t id_bytes[] = {0, 1, 2, 4};
+    if (len < 6) return 0;
+    unsigned described = head[4];
+    if (!(described & 32)) {
+        uint64_t base = UINT64_C(1) << (10 + (head[5] >> 3));
+        return base + base / 8 * (head[5] & 7);
+    }
+    size_t at = 5u + id_bytes[described & 3], bytes = (size_t)1 << (described >> 6);
+    uint64_t size = bytes == 2 ? 256 : 0;
+    if (len < at + bytes) return 0;
+    for (size_t i = 0; i < bytes; i++) size += (uint64_t)head[at + i] << 8 * i;
+    return size;
+}
+
+/* Keeps the first bytes of a frame, which may come in pieces. */
+static void keep_head(cli_stream *s) {
+    if (s->between) s->head_len = 0;
+    size_t left = s->have - s->used, room = sizeof s->head - s->head_len;
+    memcpy(s->head + s->head_len, s->in + s->used, left < room ? left : room);
+}
+
+static _Noreturn void refuse_zstd(const cli_stream *s, size_t error) {
+    char needs[UMBEL_QUANTITY], may[UMBEL_QUANTITY], hint[64];
+    if (ZSTD_getErrorCode(error) != ZSTD_error_frameParameter_windowTooLarge) {
+        cli_die(s->name, NULL, "the zstd data is damaged: %s", ZSTD_getErrorName(error));
+    }
+    uint64_t window = window_of(s->head, sizeof s->head);
+    int log = s->window_log, most = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound;
+    while (log < most && UINT64_C(1) << log < window) log++;
+    snprintf(hint, sizeof hint, "--max-memory %" PRIu64 "MiB allows it", UINT64_C(2) << log >> 20);
+    cli_die(s->name, UINT64_C(1) << log < window ? NULL : hint,
+            "needs a window of %s to decompress zstd, more than %s", umbel_size_text(window, needs),
+            umbel_size_text(UINT64_C(1) << s->window_log, may));
+}
+
 static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
     ZSTD_outBuffer out = {to, len, 0};
     while (out.pos == 0) {
@@ -142,11 +205,12 @@ static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
         bool more = refill(s);
         ZSTD_inBuffer in = {s->in, s->have, s->used};
         if (!more && s->between) return 0;
+        keep_head(s);
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
+        if (ZSTD_isError(left)) refuse_zstd(s, left);
+        s->head_len += in.pos - s->used;
+        if (s->head_len > sizeof s->head) s->head_len = sizeof s->head;
         s->used = in.pos;
-        if (ZSTD_isError(left)) {
-            cli_die(s->name, NULL, "the zstd data is damaged: %s", ZSTD_getErrorName(left));
-        }
         s->between = left == 0;
         if (!more && out.pos == 0 && !s->between) {
             cli_die(s->name, NULL, "the zstd data is truncated");

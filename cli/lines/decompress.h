@@ -20,8 +20,10 @@ enum { CLI_MAGIC = 10 };
 bool cli_is_packed(const uint8_t *first, size_t len);
 
 /* Reads from fd, which the caller still owns; `name` is for messages.  Exits if the bytes are
- * bzip2, xz, lz4 or lzip, which would otherwise be read as lines. */
-cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip);
+ * bzip2, xz, lz4 or lzip, which would otherwise be read as lines.  max_memory is that of
+ * --max-memory, 0: not given; decompression takes half of it, or 32 MiB, and 128 MiB without it. */
+cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip,
+                            uint64_t max_memory);
 void cli_stream_close(cli_stream *s);
 
 /* Whether the input is compressed. */

@@ -35,13 +35,14 @@ struct cli_input {
     int nfiles, at;
     uint8_t sep;
     bool eager;
-    size_t max_line;
+    cli_limits limits;
     const umbel_recipe *csv; /* NULL: every separator ends a line */
     cli_bind_header *bind;
     void *bind_ctx;
     bool *failed; /* a file that cannot be opened is skipped, and this set; NULL: exit */
     uint64_t done, total;
     cli_file *file; /* NULL: open the next one */
+    bool refused;   /* a line is beyond the limits: nothing follows */
     uint8_t *carry; /* of a stream: the start of a line that the last block did not finish */
     size_t carry_len, carry_room;
 };
@@ -116,7 +117,7 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
     if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
-        f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best());
+        f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best(), in->limits.max_memory);
     } else {
         refuse_filter(f->name, first, got);
         f->start = f->next = (uint64_t)start;
@@ -136,14 +137,14 @@ static uint64_t total_of(const char *const *files, int nfiles) {
     return total;
 }
 
-cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                          bool eager, bool *failed) {
+cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep,
+                          const cli_limits *limits, bool eager, bool *failed) {
     static const char *const only_stdin[] = {"-"};
     cli_input *in = cli_alloc(sizeof *in);
     *in = (cli_input){.files = nfiles ? files : only_stdin,
                       .nfiles = nfiles ? nfiles : 1,
                       .sep = sep,
-                      .max_line = max_line,
+                      .limits = *limits,
                       .eager = eager,
                       .failed = failed};
     in->total = total_of(in->files, in->nfiles);
@@ -194,16 +195,17 @@ static void end_last_line(cli_block *b, uint8_t sep) {
     if (b->len && b->text[b->len - 1] != sep) b->text[b->len++] = sep;
 }
 
-void cli_input_refuse_line(const cli_input *in, const char *name) {
-    char size[UMBEL_QUANTITY];
-    cli_die(name,
-            in->csv ? "a quote may be missing; --max-line raises the limit"
-                    : "--max-line raises the limit; -0 if lines end in NUL",
-            "has a line of more than %s", umbel_size_text(in->max_line, size));
-}
-
-static void check_length(const cli_input *in, const char *name, size_t len) {
-    if (len > in->max_line) cli_input_refuse_line(in, name);
+/* As make_room, for a line of which `used` bytes were read and the last are in sight of no end.
+ * False: the line is beyond the limits; the block still has what it had. */
+static bool grow_for_line(const cli_input *in, cli_block *b, size_t head, size_t used, size_t room,
+                          size_t line) {
+    b->excess = line > in->limits.max_line                          ? CLI_LONG_LINE
+                : b->space_len + room + PAGE > in->limits.max_space ? CLI_LARGE_LINE
+                                                                    : CLI_NO_EXCESS;
+    b->seen = line;
+    if (b->excess) return false;
+    make_room(b, head, used, room);
+    return true;
 }
 
 /* The end of the last line in `len` bytes, of which the last `fresh` are new. */
@@ -218,42 +220,52 @@ static size_t last_end(const cli_input *in, umbel_recipe_progress *scan, const u
     return scan->whole;
 }
 
-/* Reads until the block is full, the writer pauses or the stream ends; what follows the last
- * separator is carried over.  False if the stream ended without a byte. */
-static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
-    size_t head = in->carry_len;
-    make_room(b, head, 0, head + CLI_BLOCK + 1);
-    if (head) memcpy(b->buffer, in->carry, head);
+/* Reads until the block is full, the writer pauses or the stream ends; of a line that does not fit,
+ * a block's length at a time.  *ended: the stream is at its end, or not worth reading further. */
+static size_t fill_block(cli_input *in, cli_file *f, cli_block *b, size_t head, bool *ended) {
     size_t len = head, whole = 0;
     umbel_recipe_progress scan = {0};
-    bool ended = false;
-    b->idle = false;
     while (whole == 0 || (len < CLI_BLOCK && !b->idle)) {
-        if (b->room - len <= 1) {
-            size_t max = CLI_BLOCK + in->max_line + 2;
-            make_room(b, head, len, b->room * 2 < max || b->room >= max ? b->room * 2 : max);
+        size_t max = CLI_BLOCK + in->limits.max_line + 2, twice = b->room * 2;
+        if (b->room - len <= 1 &&
+            !grow_for_line(in, b, head, len, twice < max || b->room >= max ? twice : max, len)) {
+            *ended = true;
+            break;
         }
-        size_t want = b->room - 1 - len;
+        size_t most = len < head + CLI_BLOCK ? head + CLI_BLOCK - len : CLI_BLOCK;
+        size_t want = b->room - 1 - len < most ? b->room - 1 - len : most;
         size_t n = cli_stream_read(f->stream, b->buffer + len, want);
         if (n == 0) {
-            ended = true;
+            *ended = true;
+            whole = len;
             break;
         }
         len += n;
         whole = last_end(in, &scan, b->buffer, len, n);
-        if (!whole) check_length(in, f->name, len);
         b->idle = in->eager && whole && cli_stream_idle(f->stream);
     }
+    b->len = whole;
+    return len;
+}
+
+/* What follows the last separator is carried over.  False if the stream ended without a byte. */
+static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
+    size_t head = in->carry_len;
+    bool ended = false;
+    make_room(b, head, 0, head + CLI_BLOCK + 1);
+    if (head) memcpy(b->buffer, in->carry, head);
+    b->idle = false;
+    size_t len = fill_block(in, f, b, head, &ended);
     b->text = b->buffer;
-    b->len = ended ? len : whole;
-    in->carry_len = len - b->len;
+    in->carry_len = ended ? 0 : len - b->len;
     if (in->carry_len > in->carry_room) {
         in->carry_room = in->carry_len * 2;
         in->carry = cli_realloc(in->carry, in->carry_room);
     }
     if (in->carry_len) memcpy(in->carry, b->buffer + b->len, in->carry_len);
+    in->refused = b->excess; /* whoever gets the block ends the run */
     end_last_line(b, in->sep);
-    return b->len > 0;
+    return b->len > 0 || b->excess;
 }
 
 static bool claim_range(cli_input *in, cli_file *f, cli_block *b) {
@@ -289,7 +301,8 @@ static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
 
 bool cli_input_claim(cli_input *in, cli_block *b) {
     b->file = NULL;
-    for (;;) {
+    b->excess = CLI_NO_EXCESS;
+    while (!in->refused) {
         if (!in->file) {
             if (in->at == in->nfiles) return false;
             in->file = open_file(in, in->files[in->at++]);
@@ -301,14 +314,17 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         if (f->stream) in->done += cli_stream_consumed(f->stream) - before;
         b->name = f->name;
         b->begins = claimed && f->fresh ? f->name : NULL;
-        if (b->begins && f->stream) refuse_filter(f->name, b->text, b->len);
-        if (b->begins && in->bind) read_header(in, f, b);
+        if (b->begins && f->stream) {
+            refuse_filter(f->name, b->text, b->excess ? b->seen : b->len);
+        }
+        if (b->begins && in->bind && !b->excess) read_header(in, f, b);
         f->fresh = false;
         b->bound = f->bound;
         if (claimed) return true;
         release_file(f);
         in->file = NULL;
     }
+    return false;
 }
 
 /* A range owns the lines that begin in it: it looks one byte back to see whether a line begins at
@@ -319,7 +335,7 @@ void cli_input_load(cli_input *in, cli_block *b) {
     size_t lead = b->offset > f->start, body = lead + CLI_BLOCK;
     uint64_t from = b->offset - lead;
     make_room(b, lead, 0, body + LOOKAHEAD + 1);
-    size_t have = read_at(f, b->buffer, 0, body + LOOKAHEAD, from), start = 0;
+    size_t want = body + LOOKAHEAD, have = read_at(f, b->buffer, 0, want, from), start = 0;
     b->len = 0;
     if (lead) {
         const uint8_t *cut = memchr(b->buffer, in->sep, have < body - 1 ? have : body - 1);
@@ -331,17 +347,21 @@ void cli_input_load(cli_input *in, cli_block *b) {
         while (have > seen) {
             const uint8_t *cut = memchr(b->buffer + seen, in->sep, have - seen);
             end = cut ? (size_t)(cut - b->buffer) + 1 : have;
-            if (cut) break;
-            check_length(in, f->name, have - body);
+            if (cut || have < want) break;
             seen = have;
-            size_t want = body + in->max_line + 1 < have * 2 ? body + in->max_line + 1 : have * 2;
-            make_room(b, lead, have, want + 1);
+            want = have * 2;
+            if (want > body + in->limits.max_line + 1) want = body + in->limits.max_line + 1;
+            if (!grow_for_line(in, b, lead, have, want + 1, have - body)) {
+                cut = memrchr(b->buffer + start, in->sep, have - start);
+                end = cut ? (size_t)(cut - b->buffer) + 1 : start;
+                break;
+            }
             have = read_at(f, b->buffer, have, want, from);
             end = have;
         }
         b->text = b->buffer + start;
         b->len = end - start;
-        end_last_line(b, in->sep);
+        if (!b->excess) end_last_line(b, in->sep);
     }
     b->file = NULL;
     release_file(f);

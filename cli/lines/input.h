@@ -22,10 +22,19 @@ enum {
 
 typedef struct cli_file cli_file;
 
+/* Why a line cannot be read. */
+typedef enum cli_excess {
+    CLI_NO_EXCESS,
+    CLI_LONG_LINE,  /* longer than max_line */
+    CLI_LARGE_LINE, /* takes more memory than max_space */
+} cli_excess;
+
 typedef struct cli_block {
     uint8_t *text; /* `len` bytes of whole lines, each terminated by the separator */
     size_t len;
     const char *name;   /* of its file */
+    cli_excess excess;  /* the line after these ... */
+    size_t seen;        /* ... has at least so many bytes */
     bool idle;          /* the writer pauses: results so far should be shown */
     const char *begins; /* the name of the file that begins with this block, or NULL */
 
@@ -38,11 +47,17 @@ typedef struct cli_block {
 
 typedef struct cli_input cli_input;
 
+typedef struct cli_limits {
+    size_t max_line;     /* bytes of a line */
+    size_t max_space;    /* of a block while it grows; a usual block always fits */
+    uint64_t max_memory; /* for cli_stream_open */
+} cli_limits;
+
 /* No files, or "-": standard input.  Files are opened one after the other.  With `eager` a block
  * is returned as soon as its writer pauses, even if it is not full.  With `failed`, a file that
  * cannot be opened is reported and skipped, and *failed set; with NULL it exits. */
-cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep, size_t max_line,
-                          bool eager, bool *failed);
+cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep,
+                          const cli_limits *limits, bool eager, bool *failed);
 void cli_input_close(cli_input *in);
 
 /* Lines are the recipe's records: in CSV, separators in quoted fields do not end them, and blocks
@@ -55,14 +70,11 @@ typedef const void *cli_bind_header(void *ctx, const char *name, const uint8_t *
 void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx);
 
 /* The next block, in order; false at the end.  One thread at a time.  Exits if a file cannot be
- * read or a line that does not fit a block is longer than max_line. */
+ * read; a line beyond the limits that does not fit a block is its `excess`. */
 bool cli_input_claim(cli_input *in, cli_block *block);
 
 /* Fills a claimed block; any number of threads in parallel. */
 void cli_input_load(cli_input *in, cli_block *block);
-
-/* Exits, because the file has a line longer than max_line. */
-_Noreturn void cli_input_refuse_line(const cli_input *in, const char *name);
 
 void cli_block_free(cli_block *block);
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "umbel_quantity.h"
 
 enum { FIRST = 1024 };
 static const size_t nowhere = SIZE_MAX;
@@ -24,7 +25,18 @@ static cli_key_entry *slot_of(const cli_key_set *set, umbel_key key, uint64_t ha
     }
 }
 
+/* Exits if there is no room for so much more; what is being enlarged counts twice. */
+static void take(const cli_key_set *set, uint64_t more) {
+    char limit[UMBEL_QUANTITY];
+    uint64_t bytes = (uint64_t)set->room * sizeof *set->slots + set->text_room + more;
+    if (!set->limit || bytes <= set->limit) return;
+    cli_die("--max-memory", "a larger SIZE",
+            "%s is too little for the keys that are to be verified: at least %zu",
+            umbel_size_text(set->limit, limit), set->count);
+}
+
 static void grow(cli_key_set *set) {
+    take(set, (set->room ? 2 * set->room : FIRST) * sizeof *set->slots);
     cli_key_entry *old = set->slots;
     size_t old_room = set->room;
     set->room = old_room ? 2 * old_room : FIRST;
@@ -42,6 +54,7 @@ void cli_key_set_add(cli_key_set *set, umbel_key key, uint64_t hash) {
     cli_key_entry *e = slot_of(set, key, hash);
     if (e->at != nowhere) return;
     if (set->text_len + key.len > set->text_room) {
+        take(set, 2 * (uint64_t)(set->text_len + key.len));
         set->text_room = 2 * (set->text_len + key.len);
         set->text = cli_realloc(set->text, set->text_room);
     }

@@ -20,6 +20,7 @@ typedef struct cli_key_set {
     size_t room, count; /* room is a power of two, or 0 */
     uint8_t *text;
     size_t text_len, text_room;
+    uint64_t limit; /* bytes, for --max-memory; 0: none */
 } cli_key_set;
 
 /* `hash` is any good hash of the key, always the same one. */

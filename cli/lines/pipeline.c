@@ -2,6 +2,7 @@
 #define _DEFAULT_SOURCE /* explicit_bzero */
 #include "lines/pipeline.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,11 +10,15 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "lines/split.h"
+#include "umbel_quantity.h"
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */
 
 /* A missing quote turns the rest of the input into one record, which is better refused early. */
 enum { MAX_LINE = 1 << 30, MAX_RECORD = 16 << 20 };
+
+/* Usual blocks of the shortest lines take nearly as much, and 64 MiB are promised to be enough. */
+enum { LEAST_SPACE = 16 << 20, LEAST_MEMORY = 64 << 20 };
 
 /* The feed's recipes for one file, with columns by number. */
 typedef struct bound_recipes {
@@ -29,7 +34,7 @@ typedef struct pipeline {
     const umbel_recipe *recipe; /* that makes the keys; NULL: they are the lines */
     bool header;
     cli_split *split;
-    size_t max_line;
+    cli_limits limits;
     pthread_mutex_t reading, turning;
     pthread_cond_t turn_changed;
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
@@ -57,6 +62,7 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
         .skip_empty = s->skip_empty,
         .skips_missing = true,
         .max_line = (size_t)s->max_line,
+        .max_memory = s->max_memory,
         .threads = s->threads,
         .recipes = recipe,
         .nrecipes = 1,
@@ -75,6 +81,25 @@ const char *cli_feed_once(const cli_feed *feed) {
     return reads_files(feed) ? cli_input_once(feed->files, feed->nfiles) : NULL;
 }
 
+/* What a thread holds of its lines. */
+static uint64_t space_of(const cli_batch *b) {
+    size_t per_line = sizeof *b->starts + sizeof *b->keys + sizeof *b->hashes + sizeof *b->hits +
+                      sizeof *b->states + sizeof *b->numbers;
+    return (uint64_t)b->block.space_len + b->ends_room * sizeof *b->ends + b->room * per_line;
+}
+
+/* Is there room for so much more?  Usual blocks take what they take, whatever the input is; with
+ * a long line, the ends of quoted lines and keys that a recipe makes may take several times as
+ * much.  If not, the batch is refused, in its turn. */
+static bool has_space(const pipeline *p, cli_batch *b, uint64_t more) {
+    uint64_t space = space_of(b) + more;
+    if (b->block.len <= TYPICAL_BLOCK || space <= p->limits.max_space) return true;
+    b->excess = CLI_LARGE_LINE;
+    b->excess_size = space;
+    b->lines = 0;
+    return false;
+}
+
 static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
     size_t n = 0;
     const uint8_t *p = text, *end = text + len;
@@ -84,10 +109,11 @@ static size_t count_separators(const uint8_t *text, size_t len, uint8_t sep) {
 
 /* Makes room for every line end in the block: one per byte unless the block grew around a long
  * line; then they are counted first. */
-static void make_room_for_ends(cli_batch *b, uint8_t sep) {
-    size_t ends = b->block.len <= TYPICAL_BLOCK ? TYPICAL_BLOCK
-                                                : count_separators(b->text, b->block.len, sep);
-    if (b->ends_room >= ends) return;
+static void make_room_for_ends(const pipeline *p, cli_batch *b) {
+    size_t ends = b->block.len <= TYPICAL_BLOCK
+                      ? TYPICAL_BLOCK
+                      : count_separators(b->text, b->block.len, p->feed->sep);
+    if (b->ends_room >= ends || !has_space(p, b, ends * sizeof *b->ends)) return;
     b->ends_room = ends;
     b->ends = cli_realloc(b->ends, (ends + CLI_SPLIT_SLACK) * sizeof *b->ends);
 }
@@ -176,12 +202,35 @@ static void warn_of_first_line(const pipeline *p, const cli_batch *b) {
 
 /* The first line that is too long ends the input, but not before those that precede it. */
 static void cut_at_longer(cli_batch *b, size_t max) {
-    b->too_long = false;
     for (size_t i = 0; i < b->lines && b->block.len > max; i++) {
         if (b->ends[i] - b->starts[i] <= max) continue;
-        b->too_long = true;
+        b->excess = CLI_LONG_LINE;
         b->lines = i;
     }
+}
+
+/* Exits: the lines before have been drained. */
+static _Noreturn void refuse_line(const pipeline *p, const cli_batch *b) {
+    char size[UMBEL_QUANTITY], may[UMBEL_QUANTITY];
+    bool csv = p->recipe && umbel_recipe_traits(p->recipe) & UMBEL_RECIPE_CSV;
+    if (b->excess == CLI_LONG_LINE) {
+        cli_die(b->block.name,
+                csv ? "a quote may be missing; --max-line raises the limit"
+                    : "--max-line raises the limit; -0 if lines end in NUL",
+                "has a line of more than %s: line %" PRIu64,
+                umbel_size_text(p->limits.max_line, size), p->line + 1);
+    }
+    const char *raise = "--max-memory SIZE raises the limit";
+    umbel_size_text(b->excess_size ? b->excess_size : b->block.seen, size);
+    umbel_size_text(p->limits.max_space, may);
+    if (b->excess_size) {
+        cli_die(b->block.name, raise,
+                "the lines from line %" PRIu64 " on need %s, more than the %s for lines",
+                p->line + 1, size, may);
+    }
+    cli_die(b->block.name, raise,
+            "line %" PRIu64 " has more than %s, and needs more memory than the %s for lines",
+            p->line + 1, size, may);
 }
 
 static void set_header_apart(const pipeline *p, cli_batch *b) {
@@ -196,7 +245,12 @@ static void find_lines(const pipeline *p, cli_batch *b) {
     b->text = b->block.text;
     b->idle = b->block.idle || p->feed->line_buffered;
     b->use = p->feed->use;
-    make_room_for_ends(b, p->feed->sep);
+    b->excess = b->block.excess;
+    b->excess_size = 0;
+    b->header = (umbel_key){NULL, 0};
+    b->lines = 0;
+    make_room_for_ends(p, b);
+    if (b->excess_size) return;
     b->lines = p->split(b->text, b->block.len, p->feed->sep, b->ends);
     if (p->recipe && umbel_recipe_traits(p->recipe) & UMBEL_RECIPE_CSV) {
         b->lines =
@@ -237,8 +291,19 @@ static void put_given(const pipeline *p, cli_batch *b) {
     }
 }
 
+/* Of all recipes: jobs apply the others. */
+static uint64_t room_for_keys(const pipeline *p, const cli_batch *b) {
+    uint64_t room = 0;
+    for (size_t i = 0; i < p->feed->nrecipes && b->recipes; i++) {
+        uint64_t one = umbel_recipe_room(b->recipes[i], b->lines, b->block.len);
+        room = room + one < room ? UINT64_MAX : room + one;
+    }
+    return room;
+}
+
 static void make_keys(const pipeline *p, cli_batch *b) {
-    cut_at_longer(b, p->max_line);
+    cut_at_longer(b, p->limits.max_line);
+    (void)has_space(p, b, room_for_keys(p, b));
     size_t found = cli_batch_keys(b, b->recipes ? b->recipes[0] : NULL, b->use, b->keys, b->states,
                                   &b->scratch, &b->scratch_room);
     bool drops = found < b->lines || p->feed->skip_empty;
@@ -285,7 +350,7 @@ static void drain(pipeline *p, cli_batch *b) {
     if (p->feed->never) show(p->feed->never, b);
     if (p->job->drain) p->job->drain(p->job->ctx, b);
     if (p->feed->activity) cli_progress(p->read.drained);
-    if (b->too_long) cli_input_refuse_line(p->in, b->block.name);
+    if (b->excess) refuse_line(p, b);
 }
 
 static void drain_in_turn(pipeline *p, cli_batch *b, uint64_t ticket) {
@@ -372,20 +437,29 @@ static void free_bound(bound_recipes *bound, size_t n) {
     }
 }
 
+/* Half of the memory is for decompression. */
+static size_t space_per_thread(const cli_feed *feed) {
+    uint64_t all = feed->max_memory > LEAST_MEMORY ? feed->max_memory : LEAST_MEMORY;
+    uint64_t one = all / 2 / (feed->threads ? feed->threads : 1);
+    if (!feed->max_memory || one > SIZE_MAX) return SIZE_MAX;
+    return one > LEAST_SPACE ? (size_t)one : LEAST_SPACE;
+}
+
 cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job) {
     const umbel_recipe *recipe = feed->nrecipes ? feed->recipes[0] : NULL;
     uint32_t traits = recipe ? umbel_recipe_traits(recipe) : UMBEL_RECIPE_LINE;
     size_t max_line = feed->max_line              ? feed->max_line
                       : traits & UMBEL_RECIPE_CSV ? MAX_RECORD
                                                   : MAX_LINE;
+    cli_limits limits = {max_line, space_per_thread(feed), feed->max_memory};
     pipeline p = {.feed = feed,
                   .job = job,
-                  .in = cli_input_open(feed->files, feed->nfiles, feed->sep, max_line, feed->eager,
+                  .in = cli_input_open(feed->files, feed->nfiles, feed->sep, &limits, feed->eager,
                                        feed->failed),
                   .recipe = recipe,
                   .header = traits & UMBEL_RECIPE_HEADER,
                   .split = cli_split_best(),
-                  .max_line = max_line,
+                  .limits = limits,
                   .reading = PTHREAD_MUTEX_INITIALIZER,
                   .turning = PTHREAD_MUTEX_INITIALIZER,
                   .turn_changed = PTHREAD_COND_INITIALIZER};

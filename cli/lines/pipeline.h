@@ -27,7 +27,8 @@ typedef struct cli_batch {
     uint32_t *numbers;       /* if the feed is numbered: line i is this record of the block ... */
     uint64_t first;          /* ... whose record 0 is this line of its file, from 1 */
     bool idle;               /* the writer pauses, or nothing may wait: results are written */
-    bool too_long;           /* a longer line than is allowed follows these */
+    cli_excess excess;       /* a line beyond the limits follows these ... */
+    uint64_t excess_size;    /* ... so long, or needing so much memory */
 
     umbel_recipe *const *recipes; /* those of the feed, for this file */
     uint8_t *states;              /* umbel_found, one per line */
@@ -54,6 +55,7 @@ typedef struct cli_feed {
     bool line_buffered; /* batches are always idle */
     bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
     size_t max_line;    /* 0: as usual */
+    uint64_t max_memory; /* what lines and their decompression may take, half and half; 0: any */
     uint32_t threads;
     umbel_recipe *const *recipes; /* the first makes the keys; all agree on what a record is */
     size_t nrecipes;              /* 0: keys are lines */

@@ -93,8 +93,8 @@ OPTION(MAX_LINE, "", "max-line", "SIZE", NULL, SIZE, max_line,
 OPTION(THREADS, "j", "threads", "N", NULL, COUNT32, threads,
        "use N threads; the output stays in input order (1)")
 OPTION(MAX_MEMORY, "", "max-memory", "SIZE", NULL, SIZE, max_memory,
-       "refuse filters that need more memory than SIZE; files that are only read are "
-       "mapped and not counted")
+       "refuse filters, and input (long lines, compression), that need more memory than SIZE; "
+       "filters that are only read are mapped and not counted")
 
 OPTION(CHECK_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
        "look up KEY itself, instead of lines; may be repeated")

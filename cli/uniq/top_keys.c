@@ -5,15 +5,28 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "umbel_quantity.h"
 
-cli_top_keys cli_top_keys_new(uint32_t counters) {
+static void take(cli_top_keys *t, uint64_t bytes) {
+    char limit[UMBEL_QUANTITY];
+    t->bytes += bytes;
+    if (!t->limit || t->bytes <= t->limit) return;
+    cli_die("--top", "--max-memory SIZE raises the limit",
+            "its counters, each with a line, need more than %s", umbel_size_text(t->limit, limit));
+}
+
+cli_top_keys cli_top_keys_new(uint32_t counters, uint64_t limit) {
     uint32_t buckets = 1;
     while (buckets < counters) buckets *= 2;
-    cli_top_keys t = {.keys = cli_alloc(counters * sizeof *t.keys),
-                      .heap = cli_alloc(counters * sizeof *t.heap),
-                      .buckets = cli_alloc(buckets * sizeof *t.buckets),
-                      .room = counters,
-                      .mask = buckets - 1};
+    cli_top_keys t = {.limit = limit};
+    take(&t, (uint64_t)counters * (sizeof *t.keys + sizeof *t.heap) + buckets * sizeof *t.buckets);
+    t = (cli_top_keys){.keys = cli_alloc(counters * sizeof *t.keys),
+                       .heap = cli_alloc(counters * sizeof *t.heap),
+                       .buckets = cli_alloc(buckets * sizeof *t.buckets),
+                       .room = counters,
+                       .mask = buckets - 1,
+                       .bytes = t.bytes,
+                       .limit = limit};
     memset(t.buckets, 0, buckets * sizeof *t.buckets);
     return t;
 }
@@ -70,6 +83,7 @@ void cli_top_keys_count(cli_top_keys *t, uint64_t hash, const void *line, size_t
         k->hash = hash;
         k->order = t->arrived++;
         if (k->room < len) {
+            take(t, len + len / 2 - k->room);
             k->room = len + len / 2;
             k->line = cli_realloc(k->line, k->room);
         }

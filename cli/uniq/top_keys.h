@@ -29,9 +29,10 @@ typedef struct cli_top_keys {
     uint32_t *buckets; /* by hash: a key, from 1 */
     uint32_t used, room, mask;
     uint64_t arrived;
+    uint64_t bytes, limit; /* what all of this takes, with the lines; for --max-memory, 0: none */
 } cli_top_keys;
 
-cli_top_keys cli_top_keys_new(uint32_t counters);
+cli_top_keys cli_top_keys_new(uint32_t counters, uint64_t limit);
 void cli_top_keys_count(cli_top_keys *t, uint64_t hash, const void *line, size_t len);
 
 /* Sorts the counters, the largest count first: nothing can be counted afterwards. */

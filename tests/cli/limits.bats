@@ -125,3 +125,97 @@ print(usage.ru_maxrss >> 10, "MiB")
 assert usage.ru_maxrss >> 10 <= 20 + 10 + 40  # the file, mapped; the limit; the program
 EOF
 }
+
+# peak KIBIBYTES COMMAND...: ends with status 2, and took at most so much memory; its words are in err
+peak() {
+    python3 - "$@" << 'EOF'
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[2:], stdout=subprocess.DEVNULL, stderr=open("err", "w"))
+_, status, usage = os.wait4(child.pid, 0)
+print(usage.ru_maxrss, "KiB:", *sys.argv[2:])
+assert os.waitstatus_to_exitcode(status) == 2, open("err").read()
+assert os.environ.get("UMBEL_TEST_SANITIZED") or usage.ru_maxrss <= int(sys.argv[1])
+EOF
+}
+
+# Every command that reads lines, and one line of 100 MB in half a megabyte.
+@test "limits: a long line takes what --max-memory says" {
+    cp "$BATS_FILE_TMPDIR"/* .
+    umbel build -q -o a.umb keys
+    umbel build -q --kind counting -o c.umb keys
+    { seq 10; head -c 100000000 /dev/zero | tr '\0' x; } | gzip -1 > long.gz
+    for command in "build -q -o new.umb" "build -q -n 100 -o new.umb" "build -q --kind static -n 100 -o new.umb" \
+        "add -q a.umb" "remove -q c.umb" "check a.umb" "uniq -q" "uniq -q -c" "uniq -q --top 3" "count" \
+        "diff -q keys" "verify -q a.umb --present"; do
+        for j in 1 2; do
+            peak 131072 "$UMBEL" $command long.gz -j $j --max-memory 64M ||
+                { [ $j = 2 ] && grep -q "unknown option" err; }
+            grep -q "unknown option" err || grep -qE \
+                "^umbel: long.gz: line 11 has more than [0-9.]+ MiB, and needs more memory than the (32|16) MiB for lines" err
+        done
+    done
+    # From a file in parts, in pipes, and with room for it.
+    gunzip -k long.gz
+    peak 131072 "$UMBEL" uniq -q -j 2 --max-memory 64M long
+    grep -q "^umbel: long: line 11 has more than " err
+    peak 131072 bash -c 'cat long | "$UMBEL" uniq -q --max-memory 64M'
+    grep -q "^umbel: standard input: line 11 has more than " err
+    [ "$("$UMBEL" uniq -q --max-memory 512M long | wc -c)" -eq 100000022 ]
+    [ "$("$UMBEL" uniq -q --max-memory 64M long 2> /dev/null)" = "$(seq 10)" ]
+}
+
+@test "limits: what a recipe makes of long lines counts" {
+    { seq 10; head -c 4000000 /dev/zero | tr '\0' x; echo; } > text
+    fields=$(seq -s, 1 2 39)
+    umbel count -k "$fields" --missing-empty text > /dev/null
+    peak 131072 "$UMBEL" count -k "$fields" --missing-empty --max-memory 64M text
+    grep -qE "text: the lines from line [0-9]+ on need 2[0-9]{2} MiB, more than the 32 MiB" err
+    # Quoted line ends in a record.
+    { printf '"'; head -c 9000000 /dev/zero | tr '\0' '\n'; echo '"'; } > records
+    [ "$(umbel count --csv -k 1 records)" = 1 ]
+    peak 131072 "$UMBEL" count --csv -k 1 --max-memory 64M records
+    grep -q "the lines from line 1 on need " err
+}
+
+# Frames by hand (RFC 8878): a window descriptor, and a last block that repeats a byte.
+@test "limits: the window of zstd" {
+    python3 - << 'EOF'
+for log in (20, 25, 26, 27, 28, 31):
+    frame = b"\x28\xb5\x2f\xfd" + bytes([0, (log - 10) << 3])
+    open(f"w{log}.zst", "wb").write(frame + ((5 << 3 | 2 | 1).to_bytes(3, "little")) + b"\n")
+# All in one segment of 300 MiB, after a frame that is fine.
+one = b"\x28\xb5\x2f\xfd" + bytes([0x20 | 2 << 6]) + (300 << 20).to_bytes(4, "little")
+open("segment.zst", "wb").write(open("w20.zst", "rb").read() + one + b"\x01\x00\x00")
+EOF
+    for log in 20 25 26 27; do [ "$(umbel count w$log.zst)" = 1 ]; done
+    [ "$(umbel count --max-memory 64M w25.zst)" = 1 ]
+    [ "$(umbel count --max-memory 512MiB w28.zst)" = 1 ]
+    [ "$(umbel count --max-memory 4096MiB w31.zst)" = 1 ]
+    refused "w28.zst: needs a window of 256 MiB to decompress zstd, more than 128 MiB (--max-memory 512MiB allows it)" \
+        umbel count w28.zst
+    refused "w31.zst: needs a window of 2 GiB to decompress zstd, more than 128 MiB (--max-memory 4096MiB allows it)" \
+        umbel count w31.zst
+    refused "w26.zst: needs a window of 64 MiB to decompress zstd, more than 32 MiB (--max-memory 128MiB allows it)" \
+        umbel count --max-memory 64M w26.zst
+    refused "standard input: needs a window of 300 MiB to decompress zstd, more than 128 MiB (--max-memory 1024MiB" \
+        bash -c '{ head -c 15 segment.zst; sleep 0.1; tail -c +16 segment.zst; } | "$UMBEL" count'
+    refused "segment.zst: needs a window of 300 MiB" umbel info segment.zst
+    if command -v zstd > /dev/null; then
+        [ "$(zstd -dc w25.zst | tr '\n' n)" = nnnnn ]
+        run zstd -dc w28.zst
+        [ "$status" -ne 0 ]
+        [ "$(zstd -dc --memory=300MB w28.zst | tr '\n' n)" = nnnnn ]
+    fi
+}
+
+@test "limits: lines that --top keeps, and keys that --verify-with asks for" {
+    cp "$BATS_FILE_TMPDIR"/* .
+    for i in $(seq 40); do head -c 1000000 /dev/zero | tr '\0' x; echo $i; done > long
+    umbel uniq -q --top 3 long > /dev/null
+    refused "--top: its counters, each with a line, need more than 32 MiB" umbel uniq -q --top 3 --max-memory 32MiB long
+    umbel build -q -o long.umb long
+    umbel check -q long.umb --verify-with long long
+    refused "32 MiB is too little for the keys that are to be verified: at least " \
+        umbel check -c long.umb --verify-with long --max-memory 32MiB long
+    refused "32 MiB is too little for the keys" umbel diff -q --exact --max-memory 32MiB long long
+}
