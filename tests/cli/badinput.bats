@@ -153,6 +153,23 @@ small() { seq 9 | umbel build -q -n 9 -o "${1:-k.umb}"; }
     done
 }
 
+@test "bad input: records of CSV have at most 16 MiB" {
+    head -c $(((16 << 20) - 2)) /dev/zero | tr '\0' x > most # and two quotes
+    { echo a; printf '"'; cat most; printf '"\nb\n'; } > fits
+    { echo a; printf '"x'; cat most; printf '"\nb\n'; } > exceeds
+    { echo a; printf '"'; cat most most; printf '"\nb\n'; } > twice
+    for from in cat "gzip -1c"; do
+        [ "$($from fits | umbel count --csv -k 1)" = 3 ]
+        for file in exceeds twice; do
+            refused "standard input: has a line of more than 16 MiB: line 2 (a quote may be missing" \
+                bash -c "$from $file | '$UMBEL' count --csv -k 1"
+        done
+    done
+    [ "$(umbel count --csv -k 1 fits)" = 3 ]
+    refused "exceeds: has a line of more than 16 MiB: line 2 (" umbel count --csv -k 1 exceeds
+    [ "$(umbel count --csv -k 1 --max-line 17M exceeds)" = 3 ]
+}
+
 @test "bad input: binary input is just lines" {
     head -c 3000000 /dev/urandom > noise
     umbel build -q -p 1e-6 -o k.umb noise

@@ -375,7 +375,7 @@ P
     run -3 --separate-stderr umbel uniq -q --csv -k 1 stray.csv
     [[ $stderr == *"stray.csv: warning: 1 line is not "* ]]
     { echo 'a,"b'; yes 'c,d' | head -c 20000000; } > open.csv
-    refused "open.csv: has a line of more than 16 MiB (a quote may be missing; --max-line" umbel uniq -q --csv -k 1 open.csv
+    refused "open.csv: has a line of more than 16 MiB: line 1 (a quote may be missing; --max-line" umbel uniq -q --csv -k 1 open.csv
     run -3 umbel uniq -q --csv -k 2 --max-line 1GiB open.csv
 }
 

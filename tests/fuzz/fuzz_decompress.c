@@ -96,7 +96,8 @@ static bool begins(const char *text, const char *with) {
 static enum verdict said(const char *words) {
     if (!words[0]) return UNSAID;
     if (strstr(words, " data is truncated")) return CUT;
-    insist(strstr(words, " data is damaged: ") || begins(words, "needs "), "there is nothing else to say");
+    insist(strstr(words, " data is damaged: ") || begins(words, "needs "),
+           "there is nothing else to say");
     return DAMAGED;
 }
 

@@ -564,6 +564,74 @@ static void test_quoting_names(void **state) {
     assert_string_equal(text, "abc");
 }
 
+enum { RECORD_MAX = 16 << 20 };
+
+/* Feeds so many bytes of a quoted or plain record, and `after`. */
+static umbel_records *fed(const char *recipe, size_t len, const char *after) {
+    umbel_records *reader = NULL;
+    umbel_recipe *r = parsed(recipe);
+    char *text = malloc(len + strlen(after) + 1);
+    assert_non_null(text);
+    memset(text, 'x', len);
+    if (len && *recipe == 'c') text[0] = '"';
+    strcpy(text + len, after);
+    assert_ok(umbel_records_new(r, UMBEL_USE_RECORD, '\n', &reader, NULL));
+    assert_ok(umbel_records_feed(reader, text, len + strlen(after), false, NULL));
+    umbel_recipe_free(r);
+    free(text);
+    return reader;
+}
+
+/* What umbel_records_next says; *len is that of the last record. */
+static umbel_err next_of(umbel_records *reader, size_t *n, size_t *len) {
+    umbel_records_batch batch;
+    umbel_err e = umbel_records_next(reader, &batch, NULL);
+    *n = e ? 0 : batch.n;
+    *len = *n ? batch.records[*n - 1].len : 0;
+    return e;
+}
+
+static void test_records_have_at_most_16_mib(void **state) {
+    (void)state;
+    static const struct {
+        const char *recipe, *end; /* of a record */
+    } forms[] = {{"line", "\n"}, {"csv field=1", "\"\n"}};
+    size_t n, len;
+    for (size_t i = 0; i < 2; i++) {
+        const char *recipe = forms[i].recipe, *end = forms[i].end;
+        size_t most = RECORD_MAX - strlen(end) + 1; /* with its closing quote it is full */
+        umbel_records *r = fed(recipe, most, end);
+        assert_ok(next_of(r, &n, &len));
+        assert_int_equal(n, 1);
+        assert_int_equal(len, RECORD_MAX);
+        umbel_records_free(r);
+        const size_t beyond[] = {most + 1, RECORD_MAX + RECORD_MAX / 2, 2 * RECORD_MAX};
+        for (size_t j = 0; j < 3; j++) {
+            r = fed(recipe, beyond[j], end);
+            assert_int_equal(next_of(r, &n, &len), UMBEL_ELIMIT);
+            umbel_records_free(r);
+            r = fed(recipe, beyond[j], ""); /* no end in sight */
+            assert_int_equal(next_of(r, &n, &len),
+                             beyond[j] > RECORD_MAX ? UMBEL_ELIMIT : UMBEL_OK);
+            umbel_records_free(r);
+        }
+        r = fed(recipe, RECORD_MAX, "");
+        assert_ok(next_of(r, &n, &len));
+        assert_int_equal(n, 0);
+        assert_ok(umbel_records_feed(r, "x", 1, false, NULL));
+        assert_int_equal(next_of(r, &n, &len), UMBEL_ELIMIT);
+        umbel_records_free(r);
+        r = fed(recipe, most, ""); /* its end comes with the last bytes, and then another one */
+        assert_ok(umbel_records_feed(r, end, strlen(end), false, NULL));
+        assert_ok(next_of(r, &n, &len));
+        assert_int_equal(len, RECORD_MAX);
+        assert_ok(umbel_records_feed(r, "x", 1, true, NULL));
+        assert_ok(next_of(r, &n, &len));
+        assert_int_equal(len, 1);
+        umbel_records_free(r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_canonical_text),
@@ -582,6 +650,7 @@ int main(void) {
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_traits),
         cmocka_unit_test(test_quoting_names),
+        cmocka_unit_test(test_records_have_at_most_16_mib),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
