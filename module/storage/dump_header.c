@@ -238,7 +238,7 @@ static void read_compact_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer
         l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
     } else if (l->probes && l->probes->exact) {
         bool packed = l->probes == &umbeli_probes_packed;
-        l->rate = ldexp((double)l->capacity, packed ? -(int)l->hashes : -64);
+        l->rate = umbeli_packed_rate(l->capacity, packed ? l->hashes : 64);
     } else {
         l->rate = umbeli_take_f64le(r);
     }

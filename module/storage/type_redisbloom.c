@@ -33,7 +33,7 @@ void bf_redisbloom_save(RedisModuleIO *io, void *value) {
         RedisModule_SaveUnsigned(io, link->capacity);
         RedisModule_SaveDouble(io, link->rate);
         RedisModule_SaveUnsigned(io, link->hashes);
-        RedisModule_SaveDouble(io, link->bits_per_entry);
+        RedisModule_SaveDouble(io, umbeli_redisbloom_bits_per_entry(link));
         RedisModule_SaveUnsigned(io, 8 * link->bytes);
         RedisModule_SaveUnsigned(io, link->n2);
         RedisModule_SaveStringBuffer(io, (const char *)link->bits, (size_t)link->bytes);

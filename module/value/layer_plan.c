@@ -169,7 +169,7 @@ static uint32_t stage_bits(const bf_params *p, uint32_t i) {
 static void size_packed(uint64_t max_keys, bf_layer_plan *plan) {
     uint64_t keys = umbeli_packed_capacity(plan->bytes, plan->hashes);
     plan->keys = keys < max_keys ? keys : max_keys;
-    plan->rate = ldexp((double)plan->keys, -(int)plan->hashes);
+    plan->rate = umbeli_packed_rate(plan->keys, plan->hashes);
 }
 
 static void plan_stage(const bf_params *p, uint32_t i, bf_layer_plan *out) {
@@ -231,7 +231,7 @@ static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_lay
     uint32_t before = full->layers < STAGES ? STAGES : full->layers;
     for (uint32_t i = 0; i < STAGES; i++) {
         keys += (double)stages[i].max_keys;
-        left -= ldexp((double)stages[i].max_keys, -(int)stage_bits(p, i));
+        left -= umbeli_packed_rate(stages[i].max_keys, stage_bits(p, i));
     }
     for (uint32_t i = STAGES; i <= before; i++) {
         next = 0.5 * keys;

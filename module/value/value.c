@@ -145,7 +145,8 @@ uint64_t bf_value_bytes(const bf_value *v) {
 /* Atomic: lazy freeing runs in another thread of the server. */
 static struct { _Atomic uint64_t filters, layers, items, capacity; } totals;
 
-/* A value's contribution to the totals; a change adds the difference between before and after. */
+/* A value's contribution to the totals.  A change adds the difference between before and after,
+ * also to a value that is then thrown away: freeing subtracts what it has become. */
 typedef struct account {
     uint64_t layers, items, capacity;
 } account;
@@ -545,9 +546,11 @@ static umbel_err merge_whole(umbel_filter *into, const umbel_filter *from, umbel
 
 static umbel_err merge_filters(bf_value *into, const umbel_filter *from, umbel_diag *diag) {
     bf_room room;
+    account before = account_of(into);
     umbel_filter *f = bf_value_filter(into, &room);
     umbel_err e = (bf_value_layered(into) ? merge_chains : merge_whole)(f, from, diag);
     bf_value_settle(into, &room);
+    note_change(before, into);
     return e;
 }
 
@@ -575,9 +578,6 @@ umbel_err bf_value_merge(bf_value *into, const bf_value *from, umbel_diag *diag)
         return mismatch(diag, "the secrets differ (reserve both with the same SEED)");
     }
     if (bf_value_layered(into) != bf_value_layered(from)) return mismatch(diag, "the kinds differ");
-    account before = account_of(into);
     const umbel_filter *other = bf_value_filter(from, &room);
-    umbel_err e = (must_copy(into) ? merge_in_copy : merge_filters)(into, other, diag);
-    note_change(before, into);
-    return e;
+    return (must_copy(into) ? merge_in_copy : merge_filters)(into, other, diag);
 }

@@ -48,7 +48,7 @@ static bool are_usual(const bf_params *p, const umbel_filter *f) {
     for (uint32_t i = 0; i < has.count && usual; i++, l++) {
         usual = l->capacity == link.capacity && l->bytes == link.bytes && l->nbits == link.nbits &&
                 l->hashes == link.hashes && l->rate == link.rate && l->n2 == 0 &&
-                l->bits_per_entry == link.bits_per_entry;
+                umbeli_redisbloom_bits_per_entry(l) == umbeli_redisbloom_bits_per_entry(&link);
         if (i + 1 < has.count && usual) {
             usual = link.capacity <= UINT64_MAX / (has.growth ? has.growth : 1) &&
                     !umbeli_redisbloom_size_link(link.capacity * has.growth, link.rate * 0.5, &link,
@@ -80,8 +80,7 @@ static void prepare(umbeli_layer *l) {
     l->packed = last->packed;
 }
 
-/* Leaves out the rate and RedisBloom's bits per entry, which take longer to compute than anything
- * else. */
+/* Leaves out the rate: set_rates. */
 static umbeli_layer layer_in(bf_small *s, const umbeli_probes *probes, uint64_t capacity) {
     umbeli_layer layer = {
         .probes = probes,
@@ -129,7 +128,7 @@ static void set_rates(const bf_params *p, umbeli_layer *layers, uint32_t count) 
         if (l->probes == &umbeli_probes_redisbloom) {
             l->rate = ldexp(p->error, -(int)(bf_grows(p) ? i + 1 : i));
         } else {
-            l->rate = l->probes->exact ? ldexp((double)l->capacity, -(int)l->hashes)
+            l->rate = l->probes->exact ? umbeli_packed_rate(l->capacity, l->hashes)
                                        : umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
         }
     }
@@ -168,11 +167,6 @@ const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room) {
     const umbel_filter *f = bf_value_filter(v, room);
     const umbeli_chain_policy *p = f->ops->policy;
     if (!p || !p->layered) return NULL;
-    for (uint32_t i = 0; v->form != BF_HANDLE && is_redisblooms(v) && i < bf_value_layers(v); i++) {
-        umbeli_layer *l = &room->layers[i], link;
-        (void)umbeli_redisbloom_size_link(l->capacity, l->rate, &link, NULL);
-        l->bits_per_entry = link.bits_per_entry;
-    }
     return umbeli_chain_of(f);
 }
 

@@ -114,6 +114,12 @@ class Server:
             self.client()
         return self.clients[0](*args)
 
+    def many(self, commands):
+        """A pipeline on that connection."""
+        if not self.clients:
+            self.client()
+        return self.clients[0].many(commands)
+
     def alive(self):
         return self.process.poll() is None and self("PING") == "PONG"
 

@@ -93,6 +93,15 @@ def sign(body):
     return body + struct.pack("<Q", crc64(body))
 
 
+def file(payloads):
+    """An RDB file of these keys."""
+    body = b"REDIS%04d\xfe\x00" % OLDEST
+    for name, payload in payloads.items():
+        value = payload[:-10]  # without version and checksum
+        body += value[:1] + length(len(name)) + name + value[1:]
+    return sign(body + b"\xff")
+
+
 def decode(payload):
     """Name, encver and values; the server must not compress."""
     assert crc64(payload[:-8]) == struct.unpack("<Q", payload[-8:])[0]

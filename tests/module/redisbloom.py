@@ -139,11 +139,7 @@ class RedisBloom:
 
     def preamble(self):
         """Its filters as an RDB file, which an append-only file may begin with."""
-        file = b"REDIS%04d\xfe\x00" % rdb.OLDEST
-        for name, bloom in self.filters.items():
-            body = bloom.dump(rdb.OLDEST)[:-10]  # without version and checksum
-            file += body[:1] + rdb.length(len(name)) + name + body[1:]
-        return rdb.sign(file + b"\xff")
+        return rdb.file({name: bloom.dump(rdb.OLDEST) for name, bloom in self.filters.items()})
 
 
 def to_file(commands):

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from conftest import about
+from conftest import about, info
 from resp import Error, as_dict, is_error, keys
 
 
@@ -239,6 +239,23 @@ def test_info_section(server):
     for name in "bf_filters", "bf_layers", "bf_items", "bf_capacity", "bf_bytes":
         assert section()[name] == empty[name]
     assert "bf_" not in server("INFO", "server").decode()
+
+
+def test_refused_merges_leave_the_totals_as_they_are(server):
+    def totals():
+        now = info(server, "bf")
+        return [now[f"bf_{name}"] for name in ("filters", "layers", "items", "capacity", "bytes")]
+    for i in range(6):
+        server("BF.RESERVE", f"f{i}", 0.01, 100, "SEED", "0123456789abcdef")
+        server("BF.MADD", f"f{i}", *keys(700, f"f{i} "))
+    refused = 0
+    for i in range(1, 6):  # a table of 18 bits of each hash breaks the promise with 2621 keys
+        before = totals()
+        if is_error(server("BF.MERGE", "f0", f"f{i}"), "cannot be merged"):
+            refused += 1
+            assert totals() == before
+    assert refused > 1
+    assert int(totals()[2]) == sum(server("BF.CARD", f"f{i}") for i in range(6))
 
 
 class Meddler(threading.Thread):

@@ -407,6 +407,29 @@ def test_redisblooms_own_dumps(plain):
     assert len(rows) == 2
 
 
+@pytest.mark.parametrize("way", ["RESTORE", "BF.LOAD", "RDB file"])
+def test_links_that_were_saved_without_their_bits_per_entry(new_server, way):
+    """tests/golden/redisbloom/zeros.tsv: what no release could load is what RedisBloom makes."""
+    _, row = (ROOT / "tests/golden/redisbloom/zeros.tsv").read_text().splitlines()
+    count, links, payload, dump = row.split("\t")
+    items, payload, dump = keys(int(count)), bytes.fromhex(payload), bytes.fromhex(dump)
+    theirs = rdb.Bloom(4, 0.01, 1)
+    for item in items:
+        theirs.add(item.encode())
+    server = new_server(rdbcompression="no")
+    if way == "RESTORE":
+        assert server("RESTORE", "f", 0, payload) == "OK"
+    elif way == "BF.LOAD":
+        assert server("BF.LOAD", "f", dump) == "OK"
+    else:
+        server.stop()
+        (server.directory / "dump.rdb").write_bytes(rdb.file({b"f": payload}))
+        server.start()
+    assert server("BF.INFO", "f", "FILTERS") == [int(links)]
+    assert server("BF.MEXISTS", "f", *items) == [1] * len(items)
+    assert server("DUMP", "f") == theirs.dump(rdb_version(server))
+
+
 @pytest.mark.parametrize("encver", [2, 3])
 def test_older_encodings_of_redisbloom(plain, encver):
     theirs = rdb.Bloom(100, 0.01)

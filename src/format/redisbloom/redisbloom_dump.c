@@ -16,7 +16,6 @@
  */
 #include "format/redisbloom/redisbloom_dump.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "core/diag.h"
@@ -55,7 +54,8 @@ static umbel_err check_link(const umbeli_layer *link, uint64_t at, umbel_diag *d
     if (!(link->rate > 0 && link->rate < 1)) {
         return umbeli_bad(diag, at + 24, "error: must be in (0, 1)");
     }
-    double probes = ceil(0.693147180559945 * link->bits_per_entry);
+    /* umbel 0.3's module wrote 0 where it follows from the error. */
+    double probes = umbeli_redisbloom_hashes(umbeli_redisbloom_bits_per_entry(link));
     if (!(probes >= 1 && probes <= UMBELI_REDISBLOOM_HASHES_MAX)) {
         return umbeli_bad(diag, at + 32, "bits per entry: must give 1 to 1080 probes");
     }
@@ -173,7 +173,7 @@ static void put_links(const umbeli_redisbloom_head *h, const umbeli_layer *links
         umbeli_put_u64le(w, link->bytes * 8);
         umbeli_put_u64le(w, link->keys);
         umbeli_put_f64le(w, link->rate);
-        umbeli_put_f64le(w, link->bits_per_entry);
+        umbeli_put_f64le(w, umbeli_redisbloom_bits_per_entry(link));
         umbeli_put_u32le(w, link->hashes);
         umbeli_put_u64le(w, link->capacity);
         umbeli_put_u8(w, link->n2);

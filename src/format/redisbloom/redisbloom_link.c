@@ -217,11 +217,23 @@ const umbeli_probes umbeli_probes_redisbloom = {
 
 /* ---- Policy ---- */
 
+/* The constants here have RedisBloom's digits. */
+static double bits_per_entry(double rate) {
+    return fabs(log(rate) / 0.480453013918201);
+}
+
+double umbeli_redisbloom_bits_per_entry(const umbeli_layer *link) {
+    return link->bits_per_entry != 0 ? link->bits_per_entry : bits_per_entry(link->rate);
+}
+
+double umbeli_redisbloom_hashes(double each) {
+    return ceil(0.693147180559945 * each);
+}
+
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag) {
-    /* The constants have RedisBloom's digits. */
-    double each = fabs(log(rate) / 0.480453013918201), bits = (double)capacity * each;
-    double hashes = ceil(0.693147180559945 * each);
+    double each = bits_per_entry(rate), bits = (double)capacity * each;
+    double hashes = umbeli_redisbloom_hashes(each);
     if (!(bits < 0x1p62) || !(hashes <= UMBELI_REDISBLOOM_HASHES_MAX) || capacity == 0 ||
         rate <= 0) {
         return umbeli_fail(diag, UMBEL_EFULL, "capacity, fpr: the next link would be too large");
@@ -232,7 +244,6 @@ umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_lay
         .bytes = words * 8,
         .nbits = words * 64,
         .rate = rate,
-        .bits_per_entry = each,
         .hashes = (uint32_t)hashes,
         .capacity = capacity,
     };

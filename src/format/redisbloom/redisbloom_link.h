@@ -41,6 +41,10 @@ bool umbeli_is_redisbloom(const umbel_filter *f);
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag);
 
+/* A link's bits per entry, for its header, and the probes that so many give. */
+double umbeli_redisbloom_bits_per_entry(const umbeli_layer *link);
+double umbeli_redisbloom_hashes(double bits_per_entry);
+
 /* A chain of these links, with all bits zero or borrowed from `borrow`.  Fields that are in a
  * header must be valid; nbits is 8 * bytes, as there.  With settings->plain each link has its own
  * memory, else all are in `data`. */

@@ -297,6 +297,7 @@ umbel_err umbeli_chain_unite(umbeli_chain *c, uint32_t i, const umbeli_layer *ot
     }
     fresh.nbits = 8 * fresh.bytes;
     if (fresh.capacity < fresh.keys) fresh.capacity = fresh.keys;
+    if (fresh.rate > 0) fresh.rate = umbeli_packed_rate(fresh.capacity, fresh.hashes);
     exchange(c, i, fresh);
     return UMBEL_OK;
 }

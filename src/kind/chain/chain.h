@@ -90,7 +90,8 @@ extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umb
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
- * capacity, rate and keys, and n2 and bits_per_entry for RedisBloom; the chain sets the rest. */
+ * capacity, rate and keys, and n2 and bits_per_entry where RedisBloom's header has unusual ones;
+ * the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
     const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL */
@@ -103,7 +104,7 @@ struct umbeli_layer {
     uint64_t capacity;      /* keys planned for */
     uint64_t keys;          /* adds that changed it */
     double rate;            /* promised at capacity, 0: none */
-    double bits_per_entry;  /* RedisBloom's header has it */
+    double bits_per_entry;  /* RedisBloom: what a header said; 0: what follows from the rate */
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
     struct {
         uint64_t chunks;
@@ -223,10 +224,12 @@ static inline bool umbeli_is_packed(const umbeli_layer *layer) {
     return layer->probes->chunk != 0;
 }
 
-/* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;
- * a filter of kept bits gets all its hashes; and an empty one, prepared, gets all hashes of one or
- * two others that keep as many bits.  False: a part of it has no room. */
+/* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash,
+ * and its rate with that many keys; a filter of kept bits gets all its hashes; and an empty one,
+ * prepared, gets all hashes of one or two others that keep as many bits.  False: a part of it has
+ * no room. */
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
+double umbeli_packed_rate(uint64_t keys, uint32_t bits);
 void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from);
 bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b);
 

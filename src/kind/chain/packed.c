@@ -269,6 +269,10 @@ static uint64_t bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
     return 8 * f.stride * packed_value_of(&f, packed_kept(&f, *h.narrow)).chunk;
 }
 
+double umbeli_packed_rate(uint64_t keys, uint32_t bits) {
+    return ldexp((double)keys, -(int)bits);
+}
+
 /* Keys whose kept bits are the same leave one hash: how many keys leave this many? */
 static double keys_of(double hashes, uint32_t kept) {
     double possible = ldexp(1, (int)kept);
@@ -281,12 +285,12 @@ static double estimate(const umbeli_layer *l, uint64_t bits_set) {
 }
 
 static double rate_after(const umbeli_layer *l, uint64_t keys) {
-    return -expm1(-ldexp((double)keys, -(int)l->hashes));
+    return -expm1(-umbeli_packed_rate(keys, l->hashes));
 }
 
 static double live_rate(const umbeli_layer *l, uint64_t bits_set) {
     (void)bits_set;
-    return ldexp((double)l->keys, -(int)l->hashes);
+    return umbeli_packed_rate(l->keys, l->hashes);
 }
 
 const umbeli_probes umbeli_probes_packed = {

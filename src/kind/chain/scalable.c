@@ -72,8 +72,7 @@ static bool of_hashes(const umbeli_chain *c) {
 static double rate_of(const umbeli_layer *l) {
     bool packed = umbeli_is_packed(l), kept = l->probes == &umbeli_probes_kept;
     double rate = packed ? 0 : umbeli_layer_rate(umbeli_layer_blocks(l), l->capacity);
-    if (packed || kept)
-        rate += ldexp((double)l->capacity, -(int)(packed ? l->hashes : l->packed.low));
+    if (packed || kept) rate += umbeli_packed_rate(l->capacity, packed ? l->hashes : l->packed.low);
     return rate;
 }
 
