@@ -416,9 +416,13 @@ static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_byte
     return UMBEL_OK;
 }
 
-/* Bits that end at byte `end` of the payload. */
-static umbel_err fill(umbel_filter *f, uint64_t end, const uint8_t *bits, uint64_t len,
-                      umbel_diag *diag) {
+/* The bits of layer i, which end at byte `end` of the payload.  Hashes that have not come yet do not
+ * count: saved as they are, there must be as many as the layer says. */
+static umbel_err fill(const bf_head *head, uint32_t i, umbel_filter *f, uint64_t end,
+                      const uint8_t *bits, umbel_diag *diag) {
+    uint64_t len = bf_head_bytes(head, i);
+    umbeli_chain *c = (umbeli_chain *)f;
+    if (!bits && head->compact) umbeli_chain_recount(c, &c->layers[i]);
     if (!bits || len == 0) return UMBEL_OK;
     if (!umbeli_redisbloom_load_chunk(f, (int64_t)end + 1, bits, (size_t)len, NULL)) {
         return UMBEL_OK;
@@ -439,7 +443,7 @@ static umbel_err make_all(const bf_head *head, bf_bits_source source, void *ctx,
                        : append_layer(head, i, max_bytes, *f, diag);
         }
         end += len;
-        if (!e) e = fill(*f, end, bits, len, diag);
+        if (!e) e = fill(head, i, *f, end, bits, diag);
     }
     return e;
 }

@@ -315,7 +315,8 @@ umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8
         bf_memory_delete(v);
         return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
     }
-    if (!bf_small_fill(v, keys, coded, len)) {
+    /* umbel 0.3 counted hashes that had not come: BF.LOADCHUNK with a head alone. */
+    if (!bf_small_fill(v, len ? keys : 0, coded, len)) {
         bf_lean_free(v);
         bf_memory_delete(v);
         return umbeli_fail(diag, UMBEL_ECORRUPT, "the hashes are not valid");

@@ -34,6 +34,13 @@ PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
            } if os.environ.get("REDIS_PRELOAD") else {}
 
 
+# Every command that may have written is followed by DEBUG RELOAD: what a test then sees has been
+# saved and loaded.
+RELOADS = os.environ.get("UMBEL_RELOAD") == "1"
+READS = {"BF.EXISTS", "BF.MEXISTS", "BF.COUNT", "BF.CARD", "BF.INFO", "BF.DEBUG", "BF.STATS",
+         "BF.SCANDUMP"}
+WRITES = {"COPY", "RESTORE", "EXEC", "EVAL"}
+
 PATIENCE = 90  # seconds; a machine may be busy
 
 
@@ -56,6 +63,35 @@ def free_port():
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         return s.getsockname()[1]
+
+
+def writes(command):
+    name = (command[0].decode() if isinstance(command[0], bytes) else command[0]).upper()
+    return name in WRITES or name.startswith("BF.") and name not in READS
+
+
+class ReloadingClient(Client):
+    """After its commands the server loads again what it has saved, for which another client asks:
+    this one may be in a transaction, or in RESP 3."""
+
+    def reply(self, *args):
+        reply = super().reply(*args)
+        if writes(args) and reply.value != "QUEUED":
+            self.reload()
+        return reply
+
+    def many(self, commands):
+        commands = list(commands)
+        replies = super().many(commands)
+        if any(map(writes, commands)):
+            self.reload()
+        return replies
+
+    def reload(self):
+        client = Client(self.address)
+        answer = client("DEBUG", "RELOAD")
+        client.close()
+        assert answer == "OK", answer
 
 
 class Server:
@@ -105,7 +141,8 @@ class Server:
         raise RuntimeError("the server is not ready after a minute")
 
     def client(self, protocol=2):
-        self.clients.append(Client(self.socket_path, protocol))
+        kind = ReloadingClient if RELOADS else Client
+        self.clients.append(kind(self.socket_path, protocol))
         return self.clients[-1]
 
     def __call__(self, *args):
@@ -283,8 +320,17 @@ def layout(server, request):
 tap = {"count": 0, "reporter": None}
 
 
+def pytest_collection_modifyitems(items):
+    for item in items:
+        mark = item.get_closest_marker("not_reloaded")
+        if mark and RELOADS:
+            item.add_marker(pytest.mark.skip(reason=mark.args[0]))
+
+
 @pytest.hookimpl(trylast=True)  # after the reporter itself
 def pytest_configure(config):
+    config.addinivalue_line("markers",
+                            "not_reloaded(reason): makes no sense with UMBEL_RELOAD=1")
     tap["reporter"] = config.pluginmanager.getplugin("terminalreporter")
 
 

@@ -128,6 +128,12 @@ def cleared(server, form, name, base):
     return []
 
 
+def begun(server, form, name, base):
+    """Its head has come by BF.LOADCHUNK, its bits have not."""
+    assert server("BF.LOADCHUNK", name, 1, server("BF.SCANDUMP", base, 0)[1]) == "OK"
+    return []
+
+
 def merged(server, form, name, base):
     """Into an empty one, which so gets layers of another; and, where there is room, into some keys."""
     own = form.make(server, name)
@@ -157,7 +163,7 @@ def odd(server, form, name, base):
 
 def events(form):
     """What can happen to a value of this form, with the end of its name."""
-    out = [copied, restored, cleared]
+    out = [copied, restored, cleared, begun]
     if not form.name.startswith("window"):
         out.append(merged)
     if form.growth is not None:
