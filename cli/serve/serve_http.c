@@ -356,8 +356,8 @@ static void put_counter(FILE *out, const serve_lists *all, const char *name, con
 }
 
 static void put_total(FILE *out, const char *name, const char *help, uint64_t value) {
-    fprintf(out, "# HELP umbel_%s %s\n# TYPE umbel_%s counter\numbel_%s %" PRIu64 "\n", name, help,
-            name, name, value);
+    fprintf(out, "# HELP %s %s\n# TYPE %s counter\n%s %" PRIu64 "\n", name, help, name, name,
+            value);
 }
 
 static void put_gauge(FILE *out, const char *name, const char *help) {
@@ -389,9 +389,9 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     fprintf(out, "umbel_request_bytes %zu\n", all->held);
     put_gauge(out, "request_bytes_max", "As much as that may be: --request-memory.");
     fprintf(out, "umbel_request_bytes_max %zu\n", all->max_held);
-    put_total(out, "refused_total", "Requests that were not understood.", all->refused);
-    put_total(out, "turned_away_total", "Connections and requests for which there was no room.",
-              all->turned_away);
+    put_total(out, "umbel_refused_total", "Requests that were not understood.", all->refused);
+    put_total(out, "umbel_turned_away_total",
+              "Connections and requests for which there was no room.", all->turned_away);
     bool failed = ferror(out);
     failed |= fclose(out) != 0;
     if (failed || !text) { /* when memory runs out, fclose may succeed and leave no text */

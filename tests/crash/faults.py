@@ -137,7 +137,7 @@ def unsynced_output(stage):
             need(stage.bytes_of(scene.target) == outcome.old, "changed the state")
         stage.reset()
         need(stage.run(scene, f"fsync:{call}:{errno.EINVAL}") == 0, stage.errors())
-        need(("standard output: warning: cannot be synced" in stage.errors()) == (call == 1),
+        need(("standard output: warning: cannot be synced here" in stage.errors()) == (call == 1),
              "said", stage.errors())
         need(stage.bytes_of(scene.target) == outcome.new, "did not save the state")
 
