@@ -2,7 +2,6 @@
 # labels: asan
 """What RedisBloom does not have: counting, windows, seeds, merging, statistics."""
 import math
-from pathlib import Path
 
 import pytest
 
@@ -257,23 +256,6 @@ def test_stats_of_layers_add_up(server, layout):
     assert modern["Live rate"] == s["Live rate"]
     for layer in modern["Layers"]:
         assert layer["Kind"] == ("packed" if layout == "blocked" else "classic")
-
-
-def page_faults(server):
-    return int(Path(f"/proc/{server.process.pid}/stat").read_text().rsplit(")", 1)[1].split()[7])
-
-
-@pytest.mark.parametrize("words", [["WINDOW", 255], ["WINDOW", 8], ["COUNTING"], ["NONSCALING"],
-                                   ["LAYOUT", "classic"]])
-def test_stats_read_a_part_of_large_filters(server, words):
-    """Memory that was never used: every page that is read for the first time is a fault."""
-    page = 4096
-    assert server("BF.RESERVE", "f", 0.01, 50_000_000, *words) == "OK"
-    assert server("BF.INFO", "f", "SIZE")[0] > 55_000_000
-    before = page_faults(server)
-    assert stats(server, "f")["Keys"] == 0
-    # 16 MiB, and where a sanitizer watches, its notes about them.
-    assert page_faults(server) - before < (24 << 20) / page
 
 
 def test_a_whole_filter_in_one_string(server, layout):

@@ -5,6 +5,8 @@
  *
  * Where nothing is secret, every key found works.  Under an unknown secret they are keys like any
  * others: hits are binomial at the promised rate, and at most five standard deviations above it.
+ *
+ * labels: once
  */
 #include "any_filter.h"
 #include "cases.h"

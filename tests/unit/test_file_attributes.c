@@ -192,7 +192,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_list_is_kept, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_lost_list_opens_nothing, make_file, remove_file),
         cmocka_unit_test_setup_teardown(test_attributes_are_kept, make_file, remove_file),
-        cmocka_unit_test_setup_teardown(test_signatures_of_the_old_content_go, make_file, remove_file),
+        cmocka_unit_test_setup_teardown(test_signatures_of_the_old_content_go, make_file,
+                                        remove_file),
         cmocka_unit_test_setup_teardown(test_inherited_list_goes, make_file, remove_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

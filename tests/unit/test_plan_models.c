@@ -2,6 +2,8 @@
  *
  * test_plan_models.c - the models against published tables, exact arithmetic and each other: mean rates, then
  * the spread of the rates of single filters, and the promise rate + 3 spread
+ *
+ * labels: once
  */
 #include "cases.h"
 

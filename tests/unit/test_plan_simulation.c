@@ -6,6 +6,8 @@
  * test the models and nothing else.  Many small filters are filled; the mean of their rates must
  * lie within five standard errors of the model.  The seed is fixed unless UMBEL_TEST_SEED gives
  * another; one in a few thousand other seeds fails by chance.
+ *
+ * labels: once
  */
 #include "cases.h"
 

@@ -9,6 +9,8 @@
  *
  * Also: how many keys are in a filter, at every fill, and after merging, intersecting and folding;
  * and a part of the table of other systems' rates that test_rates_long.c has in full.
+ *
+ * labels: once
  */
 #include "any_filter.h"
 #include "cases.h"

@@ -2,7 +2,7 @@
  *
  * test_shared_adds.c - a batch of adds that several threads divide gives the bits and answers of one
  *
- * labels: threads
+ * labels: threads once
  */
 #include "any_filter.h"
 #include "cases.h"
@@ -12,6 +12,13 @@
 
 #include "random_keys.h"
 #include "subjects.h"
+
+/* ThreadSanitizer takes minutes for all of it: there, every subject has one set and one way. */
+#ifdef __SANITIZE_THREAD__
+enum { ONE_EACH = 1 };
+#else
+enum { ONE_EACH = 0 };
+#endif
 
 /* Adds divided among threads by block: bits, answers and counts of one thread. */
 static void shared_adds_are_those_of_one(const subject *s, const key_set *set, uint32_t threads) {
@@ -24,13 +31,15 @@ static void shared_adds_are_those_of_one(const subject *s, const key_set *set, u
     uint64_t *hashes = hashes_of(one, set);
     assert_ok(umbel_add_hashes(one, hashes, n, want, NULL, NULL));
     for (int way = 0; way < 3; way++) {
-        assert_ok(umbel_clear(many, NULL));
+        if (ONE_EACH && way != (s - subjects) % 3) continue;
+        if (way) assert_ok(umbel_clear(many, NULL));
         memset(got, 7, n);
         uint8_t *was_new = way == 2 ? NULL : got;
         assert_ok(way ? umbel_add_hashes(many, hashes, n, was_new, NULL, NULL)
                       : umbel_add_many(many, set->keys, n, was_new, NULL, NULL));
         if (was_new) assert_memory_equal(want, got, n);
-        assert_same_bytes(one, many); /* which also hold the count */
+        assert_true(umbel_equal(one, many));
+        assert_int_equal(keys_added(one), keys_added(many));
     }
     umbel_contains_hashes(many, hashes, n, got);
     for (size_t i = 0; i < n; i++) assert_int_equal(got[i], 1);
@@ -54,7 +63,8 @@ static void test_shared_adds(void **state) {
     for (size_t s = 0; s < SUBJECTS; s++) {
         if (subjects[s].kind == UMBEL_KIND_CLASSIC || !subject_runs(&subjects[s])) continue;
         for (size_t i = 0; i < SETS; i++) {
-            if (subjects[s].kind == UMBEL_KIND_LINE && i != s % SETS) continue; /* for time */
+            bool one_set = ONE_EACH || subjects[s].kind == UMBEL_KIND_LINE; /* for time */
+            if (one_set && i != (ONE_EACH ? s / SETS : s) % SETS) continue;
             shared_adds_are_those_of_one(&subjects[s], &sets[i], threads[(s + i) % 4]);
         }
     }

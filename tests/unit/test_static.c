@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
  * test_static.c - static and tight filters: built from any keys, queried, and what they refuse
+ *
+ * labels: once
  */
 #include <errno.h>
 #include <math.h>
