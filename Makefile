@@ -103,11 +103,12 @@ check-servers:
 	scripts/setup servers
 	tests/run --servers
 
-# Each target of tests/fuzz, or the one called TARGET, for SECONDS seconds.
+# Each target of tests/fuzz, or the one called TARGET, for SECONDS seconds; EMPTY=1: without the inputs
+# of earlier runs.
 SECONDS ?= 60
 fuzz:
 	scripts/setup test
-	tests/fuzz/run.sh $(SECONDS) $(TARGET)
+	tests/fuzz/run.sh $(if $(EMPTY),--empty) $(SECONDS) $(TARGET)
 
 # Below PATHS (src cli module), in files that changed SINCE a revision; a SEED repeats a run.
 COUNT ?= 100

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The workflows are YAML of the shape that the forge takes, and what they make the Makefile has.
+# The workflows are YAML of the shape that the forge takes, and what they make the Makefile has; what .ci/run
+# makes, they make as well, and CONTRIBUTING.md names it.
 set -eu
 cd "$(dirname "$0")/../.."
 /usr/bin/python3 -c 'import yaml' 2>/dev/null ||
@@ -10,7 +11,11 @@ import pathlib
 import re
 import yaml
 
-targets = set(re.findall(r"^([a-z-]+):(?!=)", pathlib.Path("Makefile").read_text(), re.M))
+rules = re.findall(r"^([a-z -]+):(?!=)", pathlib.Path("Makefile").read_text(), re.M)
+targets = set(" ".join(rules).split())
+ours = set(re.findall(r"^(?:exec )?make ([a-z-]+)", pathlib.Path(".ci/run").read_text(), re.M))
+explained = set(re.findall(r"`make ([a-z-]+)", pathlib.Path("CONTRIBUTING.md").read_text()))
+assert len(ours) > 5 and ours <= explained, f"CONTRIBUTING.md does not say what .ci/run makes: {ours - explained}"
 for path in sorted(pathlib.Path(".github/workflows").glob("*.yml")):
     flow = yaml.safe_load(path.read_text())
     assert flow["name"] and flow["jobs"], path
@@ -33,5 +38,6 @@ for path in sorted(pathlib.Path(".github/workflows").glob("*.yml")):
                 wanted = matrix["target"] if goal == "${{ matrix.target }}" else goal.split()
                 made |= set(wanted)
     assert made and made <= targets, f"{path}: the Makefile has no {made - targets}"
+    assert ours <= made, f"{path} does not make what .ci/run makes: {ours - made}"
     print(f"{path}: {len(flow['jobs'])} jobs make {' '.join(sorted(made))}")
 P

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../support/watched_memory.h"
+#include "core/bits.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 
@@ -37,6 +38,16 @@ static void use_translated(const uint8_t *bytes, size_t len, const uint8_t *secr
     umbel_free(f);
 }
 
+/* Metadata is in the header, whose length is at offset 12. */
+static bool names_recipe(const uint8_t *bytes, size_t len) {
+    static const char name[] = "recipe";
+    size_t header = len < 16 ? 0 : umbeli_load_le32(bytes + 12), n = sizeof name - 1;
+    for (size_t at = 128; at + n <= header && header <= len; at++) {
+        if (memcmp(bytes + at, name, n) == 0) return true;
+    }
+    return false;
+}
+
 /* All formats but one have one way to write a filter. */
 static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const uint8_t *secret,
                         const uint8_t *bytes, size_t len) {
@@ -50,7 +61,9 @@ static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const ui
     /* RocksDB has several ways to write a filter without keys. */
     bool one_way =
         info.format != UMBEL_FMT_PARQUET && !(info.format == UMBEL_FMT_ROCKSDB && len <= 5);
-    bool translated = info.format == UMBEL_FMT_NATIVE && strcmp(umbel_get_recipe(f), "line") != 0;
+    /* Also a recipe that says no more than "line", and metadata of that name from before 0.3. */
+    bool translated = info.format == UMBEL_FMT_NATIVE &&
+                      (strcmp(umbel_get_recipe(f), "line") != 0 || names_recipe(bytes, len));
     if (again && translated) {
         use_translated(again, again_len, secret);
     } else if (again && one_way) {
