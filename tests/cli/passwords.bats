@@ -92,7 +92,7 @@ typed() {
     printf 'letmein\n' | umbel build -q --sha1 -p 1e-9 -o leaked.umb
     typed $'letme\x03' "$UMBEL" check --ask leaked.umb
     [ "${lines[1]} ${lines[2]}" = "echo=True,False,True status=-2" ]
-    typed '' bash -c "'$UMBEL' check --ask leaked.umb & sleep 0.5; kill \$!; wait \$!"
+    typed '' bash -c "'$UMBEL' check --ask leaked.umb & until stty -a < /dev/tty | grep -qw -- -echo; do sleep 0.05; done; kill \$!; wait \$!"
     [ "${lines[1]}" = echo=True,False,True ]
     [ "${lines[2]}" = status=143 ]
     for text in $'\n' $'\x04'; do

@@ -22,6 +22,7 @@ def went_by(server, key, seconds):
 
 
 def test_items_are_forgotten_by_age(server):
+    began = time.time()
     assert server("BF.RESERVE", "f", 0.001, 1000, "WINDOW", "24h/1h") == "OK"
     assert server("BF.INFO", "f", "WINDOW") == ["1d/1h"]
     assert server("BF.INFO", "f", "LAYOUT") == ["blocked"]
@@ -31,10 +32,12 @@ def test_items_are_forgotten_by_age(server):
         server("BF.ADD", "f", "again")
     assert server("BF.MEXISTS", "f", *keys(100, "old")) == [1] * 100  # 24 hours and less than one more
     went_by(server, "f", 3600)
-    assert sum(server("BF.MEXISTS", "f", *keys(100, "old"))) < 5  # nobody has added anything
+    # Nobody has added anything; 100 trials at 0.1% are 8 hits or more two times in 10^13.
+    assert sum(server("BF.MEXISTS", "f", *keys(100, "old"))) < 8
     assert server("BF.EXISTS", "f", "again") == 1
     s = stats(server, "f")
-    assert (s["Window step"], abs(time.time() - s["Newest since"]) < 5) == (3600, True)
+    assert s["Window step"] == 3600
+    assert int(began) <= s["Newest since"] <= time.time() + 1
     went_by(server, "f", 365 * 86400)
     assert server("BF.EXISTS", "f", "again") == 0
     assert server("BF.ADD", "f", "again") == 1
@@ -51,11 +54,12 @@ def test_it_goes_by_itself(server):
 
 
 def test_a_clock_that_is_set_back_forgets_nothing(server):
+    began = time.time()
     server("BF.RESERVE", "f", 0.001, 1000, "WINDOW", "24h/1h")
     server("BF.MADD", "f", *keys(50))
     went_by(server, "f", -365 * 86400)  # the newest generation is a year ahead
     assert server("BF.MEXISTS", "f", *keys(50)) == [1] * 50
-    assert abs(time.time() - stats(server, "f")["Newest since"]) < 5
+    assert int(began) <= stats(server, "f")["Newest since"] <= time.time() + 1
     went_by(server, "f", 3600)
     server("BF.ADD", "f", "more")
     assert server("BF.MEXISTS", "f", *keys(50)) == [1] * 50

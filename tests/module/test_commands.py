@@ -56,8 +56,9 @@ def test_growing_keeps_every_item_and_the_rate(server, layout):
     assert server("BF.INFO", "f", "FILTERS")[0] > (1 if layout == "blocked" else 3)
     assert server("BF.MEXISTS", "f", *keys(n)) == [1] * n
     false = sum(server("BF.MEXISTS", "f", *keys(n, "absent")))
-    # 1% was promised; the secrets of blocked filters differ, so six sigma.
-    assert false < 0.01 * n + 6 * math.sqrt(0.01 * n)
+    # 1% was promised; the secrets of blocked filters differ, so seven sigma: of a Poisson variable with this
+    # mean, one in 10^9 is above.
+    assert false < 0.01 * n + 7 * math.sqrt(0.01 * n)
     assert server("BF.CARD", "f") > n * 0.98
 
 

@@ -236,12 +236,12 @@ def test_memory_usage_is_what_the_server_lost(server, layout, error):
         server("BF.RESERVE", name, error, capacity)
     lost = used(server) - before
     usage = [server("MEMORY", "USAGE", name) for name in names]
-    # The allocator's size classes are up to a quarter apart; in the classic layout that is not counted, as in
-    # RedisBloom.
+    # The server's own buffers come and go by the hundred kilobytes, a hundredth of this.  The allocator's size
+    # classes are up to a quarter apart; in the classic layout that is not counted, as in RedisBloom.
     if layout == "blocked":
-        assert abs(sum(usage) - lost) < 0.01 * lost
+        assert abs(sum(usage) - lost) < 0.1 * lost
     else:
-        assert 0.99 * lost / 1.25 < sum(usage) < 1.01 * lost
+        assert 0.9 * lost / 1.25 < sum(usage) < 1.1 * lost
     assert bits * capacity / 8 < min(usage) <= max(usage) < 1.25 * bits * capacity / 8 + 4096
 
 

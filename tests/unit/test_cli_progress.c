@@ -88,8 +88,14 @@ static void stays_within_a_hundred(void **state) {
         uint64_t done;
         int percent;
     } cases[] = {{1, 0}, {500, 50}, {1000, 100}, {1001, 100}, {123456789, 100}};
+    struct timespec began, now;
+    clock_gettime(CLOCK_MONOTONIC, &began);
     begin("testing", 1000, NULL, 0);
-    assert_string_equal(drawn(cli_progress, 1), ""); /* instant work needs no bar */
+    const char *at_once = drawn(cli_progress, 1);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double took =
+        (double)(now.tv_sec - began.tv_sec) + 1e-9 * (double)(now.tv_nsec - began.tv_nsec);
+    if (took < 0.5) assert_string_equal(at_once, ""); /* instant work needs no bar */
     wait_for_bar(550);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const char *rest;
