@@ -416,8 +416,8 @@ static umbel_err append_layer(const bf_head *head, uint32_t i, uint64_t max_byte
     return UMBEL_OK;
 }
 
-/* The bits of layer i, which end at byte `end` of the payload.  Hashes that have not come yet do not
- * count: saved as they are, there must be as many as the layer says. */
+/* The bits of layer i, which end at byte `end` of the payload.  Hashes that have not come yet do
+ * not count: saved as they are, there must be as many as the layer says. */
 static umbel_err fill(const bf_head *head, uint32_t i, umbel_filter *f, uint64_t end,
                       const uint8_t *bits, umbel_diag *diag) {
     uint64_t len = bf_head_bytes(head, i);

@@ -17,7 +17,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from resp import Client
+from resp import Client, is_error
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "support"))
 
@@ -34,7 +34,7 @@ PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
            } if os.environ.get("REDIS_PRELOAD") else {}
 
 
-# Every command that may have written is followed by DEBUG RELOAD: what a test then sees has been
+# Every command that has written is followed by DEBUG RELOAD: what a test then sees has been
 # saved and loaded.
 RELOADS = os.environ.get("UMBEL_RELOAD") == "1"
 READS = {"BF.EXISTS", "BF.MEXISTS", "BF.COUNT", "BF.CARD", "BF.INFO", "BF.DEBUG", "BF.STATS",
@@ -76,14 +76,14 @@ class ReloadingClient(Client):
 
     def reply(self, *args):
         reply = super().reply(*args)
-        if writes(args) and reply.value != "QUEUED":
+        if writes(args) and reply.kind != "-" and reply.value != "QUEUED":
             self.reload()
         return reply
 
     def many(self, commands):
         commands = list(commands)
         replies = super().many(commands)
-        if any(map(writes, commands)):
+        if any(writes(c) and not is_error(r) for c, r in zip(commands, replies)):
             self.reload()
         return replies
 

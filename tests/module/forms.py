@@ -55,9 +55,13 @@ class Form:
         return ITEMS[:used]
 
 
-class AfterTables(Form):
-    """An automatic one with a filter after its tables of hashes, and so with a handle.  That takes
-    seven million keys: here the dump of a small one is given another head."""
+class Automatic(Form):
+    """One with further layers after its first table of hashes.  That takes up to seven million keys:
+    here the dump of a small one is given another head, with `later` in it, and their bits."""
+
+    def __init__(self, name, reserve, items, later, sizes):
+        super().__init__(name, reserve, items=items)
+        self.later, self.sizes = later, sizes
 
     def make(self, server, name):
         items = keys(60, name)
@@ -66,9 +70,9 @@ class AfterTables(Form):
         head, bits = (server("BF.SCANDUMP", name, i)[1] for i in (0, 1))
         server("DEL", name)
         table, secret = head[9:-20], head[-20:-4]  # docs/formats/redis.md
-        blocked = b"\x01\x80\x01\x08\xf4\x03\0" + struct.pack("<d", 0.001)  # 1 KiB, 500 keys
-        head = head[:4] + bytes([head[4] & ~16]) + head[5:8] + b"\x02" + table + blocked + secret
-        payload = rdb.encode("umbel-bf-", 2, [head, bits, bytes(1024)])
+        head = (head[:4] + bytes([head[4] & ~16]) + head[5:8] + bytes([1 + len(self.sizes)]) + table
+                + self.later + secret)
+        payload = rdb.encode("umbel-bf-", 2, [head, bits, *map(bytes, self.sizes)])
         assert server("RESTORE", name, 0, payload) == "OK"
         return items
 
@@ -97,7 +101,11 @@ def table():
     forms += [Form(f"automatic, {n} keys", [0.01, 100, *seed], items=n)
               for n in (0, 1, 99, 100, 101, 699, 700, 701, 1500, MOST)]
     forms.append(Form("automatic, another rate", [0.002, 30, *seed], items=250))
-    forms.append(AfterTables("automatic, a filter", [0.01, 100, *seed], items=200))
+    forms += [  # a blocked layer needs a handle; kind, words, hashes, capacity, keys and rate of each
+        Automatic("automatic, a filter", [0.01, 100, *seed], 200,
+                  b"\x01\x80\x01\x08\xf4\x03\0" + struct.pack("<d", 0.001), [1024]),
+        Automatic("automatic, three tables", [0.01, 100, *seed], 1100,
+                  b"\x06\x30\x19\x63\0" + b"\x06\x80\x04\x1f\xe8\x07\0", [384, 4096])]
     forms += [
         Form("tightening", [0.01, 50, "TIGHTENING", 0.5, *seed], items=300),
         Form("low rate", [1e-7, 50, *seed], items=300),
@@ -126,6 +134,14 @@ def restored(server, form, name, base):
 def cleared(server, form, name, base):
     assert server("COPY", base, name) == 1 and server("BF.CLEAR", name) == "OK"
     return []
+
+
+def removed(server, form, name, base):
+    """Some items are counted twice, and others removed."""
+    assert server("COPY", base, name) == 1
+    server("BF.MADD", name, *form.members[200:])
+    assert server("BF.REMOVE", name, *form.members[:100]) == [1] * 100
+    return form.members[100:]
 
 
 def begun(server, form, name, base):
@@ -164,6 +180,8 @@ def odd(server, form, name, base):
 def events(form):
     """What can happen to a value of this form, with the end of its name."""
     out = [copied, restored, cleared, begun]
+    if "COUNTING" in form.reserve:
+        out.append(removed)
     if not form.name.startswith("window"):
         out.append(merged)
     if form.growth is not None:

@@ -173,6 +173,7 @@ def test_acl_rules_for_reading_and_writing(server):
     server("ACL", "DELUSER", "reader")
 
 
+@pytest.mark.not_reloaded("a reload changes what is watched")
 def test_watch_sees_changes_alone(server):
     server("BF.ADD", "f", "a")
     client = server.client()

@@ -49,6 +49,7 @@ def test_defaults(new_server):
         "bf.layout": "blocked", "bf.memory-limit": str(memory_here() // 2)}
 
 
+@pytest.mark.not_reloaded("maxmemory is used up")
 def test_one_filter_may_take_half_of_what_the_server_may(new_server):
     server = new_server(maxmemory="100mb")
     assert settings(server)["bf.memory-limit"] == str(50 << 20)

@@ -13,6 +13,8 @@ import pytest
 from conftest import free_port, in_step, info, rewritten
 from resp import is_error, keys
 
+pytestmark = pytest.mark.not_reloaded("it needs merges that go on, of filters that take long to reload")
+
 MIB = 24  # per filter
 SANITIZER = bool(os.environ.get("REDIS_PRELOAD"))
 AGAIN = 6 if SANITIZER else 40  # as often sources are named: a merge takes half a second or so

@@ -73,33 +73,7 @@ def grow(server, names=FILTERS):
 
 # ---- Files -------------------------------------------------------------------------------------
 
-def test_rdb_after_a_restart(new_server):
-    server = new_server()
-    fill(server)
-    before = state(server)
-    assert server("SAVE") == "OK"
-    server.restart()
-    check(server, before)
-    grow(server)
-    after = state(server)
-    assert server("DEBUG", "RELOAD") == "OK"
-    assert state(server) == after
-
-
-def test_filters_grow_after_a_reload_as_they_would_have_before(new_server):
-    server = new_server()
-    fill(server)
-    for name in FILTERS:
-        server("COPY", name, f"{name} twin")
-    server("DEBUG", "RELOAD")
-    grow(server)
-    reloaded = state(server)
-    for name in FILTERS:
-        server("RENAME", f"{name} twin", name)
-    grow(server)
-    assert state(server) == reloaded
-
-
+@pytest.mark.not_reloaded("a reload saves, too")
 def test_saving_in_the_background_while_keys_come(new_server):
     server = new_server()
     fill(server)
@@ -114,17 +88,6 @@ def test_saving_in_the_background_while_keys_come(new_server):
         time.sleep(0.02)
     assert info(server, "persistence")["rdb_last_bgsave_status"] == "ok"
     server("DEBUG", "RELOAD", "NOSAVE")
-    check(server, before)
-
-
-@pytest.mark.parametrize("preamble", ["yes", "no"])
-def test_append_only_file_after_a_rewrite(new_server, preamble):
-    server = new_server(appendonly="yes", aof_use_rdb_preamble=preamble)
-    fill(server)
-    rewrite(server)
-    grow(server, ["grown", "counting"])
-    before = state(server)
-    server.restart()
     check(server, before)
 
 
@@ -150,61 +113,6 @@ def test_large_filters_are_rewritten_in_pieces(new_server):
 
 # ---- Keys --------------------------------------------------------------------------------------
 
-def test_dump_and_restore(server):
-    fill(server)
-    before = state(server)
-    for name in FILTERS:
-        payload = server("DUMP", name)
-        assert server("RESTORE", name, 0, payload) == "BUSYKEY Target key name already exists."
-        server("DEL", name)
-        assert server("RESTORE", name, 0, payload) == "OK"
-        assert server("DUMP", name) == payload
-    check(server, before)
-
-
-def test_copies_are_equal_and_separate(server):
-    fill(server)
-    before = state(server)
-    for name in FILTERS:
-        assert server("COPY", name, "copy") == 1
-        assert server("DEBUG", "DIGEST-VALUE", "copy") == server("DEBUG", "DIGEST-VALUE", name)
-        server("BF.MADD", "copy", *keys(50, "other"))
-        server("DEL", "copy")
-    check(server, before)
-
-
-def test_scandump_and_loadchunk(server):
-    fill(server)
-    before = state(server)
-    for name in FILTERS:
-        iterator, pieces = 0, []
-        while True:
-            iterator, piece = server("BF.SCANDUMP", name, iterator)
-            if iterator == 0:
-                break
-            pieces.append((iterator, piece))
-        server("DEL", name)
-        for iterator, piece in pieces:
-            assert server("BF.LOADCHUNK", name, iterator, piece) == "OK"
-    check(server, before)
-
-
-def test_load(server):
-    fill(server)
-    before = state(server)
-    for name in FILTERS:
-        iterator, blob = 0, b""
-        while True:
-            iterator, piece = server("BF.SCANDUMP", name, iterator)
-            if iterator == 0:
-                break
-            blob += piece
-        assert server("BF.LOAD", name, blob) == "BUSYKEY Target key name already exists."
-        server("DEL", name)
-        assert server("BF.LOAD", name, blob) == "OK"
-    check(server, before)
-
-
 def test_digests_tell_filters_apart(server):
     fill(server)
     digests = [server("DEBUG", "DIGEST-VALUE", name)[0] for name in FILTERS]
@@ -226,6 +134,7 @@ def used(server):
     return int(info(server, "memory")["used_memory"])
 
 
+@pytest.mark.not_reloaded("it measures memory")
 @pytest.mark.parametrize("error", [0.01, 0.0001])
 def test_memory_usage_is_what_the_server_lost(server, layout, error):
     # RedisBloom's, per item; at low rates the blocked layout takes whole cache lines.
@@ -256,6 +165,7 @@ def test_size_is_a_property_of_the_filter(server, layout):
     assert server("BF.INFO", "f", "SIZE") == [32 + 64 * len(layers) + bits]
 
 
+@pytest.mark.not_reloaded("it measures memory")
 @pytest.mark.parametrize("items", [1, 10, 100])
 def test_small_filters_cost_no_more_than_redisblooms(server, layout, items):
     """272 bytes there, with what the server needs for a key of one letter; in the RDB file 188."""
@@ -273,6 +183,7 @@ def test_small_filters_cost_no_more_than_redisblooms(server, layout, items):
     assert len(server("DUMP", "f")) - 1 - 9 - 10 <= 188
 
 
+@pytest.mark.not_reloaded("it measures memory")
 @pytest.mark.parametrize("items", [1, 60, 100, 101, 700, 1500, 20000, 100000])
 def test_memory_usage_of_filters_that_nobody_reserved(server, items):
     """Exact but for what the server needs for a key, whatever the allocator rounds up to."""
@@ -285,6 +196,7 @@ def test_memory_usage_of_filters_that_nobody_reserved(server, items):
     assert abs((used(server) - before) / 50 - usage) < 150 + 0.002 * usage
 
 
+@pytest.mark.not_reloaded("it measures memory")
 def test_memory_comes_back(server, layout):
     def rounds(n):
         for _ in range(n):
@@ -300,6 +212,7 @@ def test_memory_comes_back(server, layout):
         assert filters[f"bf_{name}"] == "0", filters
 
 
+@pytest.mark.not_reloaded("a reload frees, too")
 def test_large_filters_are_freed_in_the_background(server, layout):
     server("BF.RESERVE", "small", 0.01, 1000)
     server("BF.RESERVE", "large", 0.01, 5000000)
@@ -315,6 +228,7 @@ def test_large_filters_are_freed_in_the_background(server, layout):
         pytest.fail("the large filter was not freed lazily")
 
 
+@pytest.mark.not_reloaded("a reload leaves no pieces")
 @pytest.mark.parametrize("layout", ["blocked", "classic"])
 def test_filters_are_moved_where_memory_is_in_pieces(new_server, layout):
     server = new_server(**{"bf.layout": layout, "active-defrag-ignore-bytes": "1",

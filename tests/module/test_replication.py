@@ -221,6 +221,7 @@ def full_resync(primary, replica):
     raise RuntimeError("the replica does not ask for all data")
 
 
+@pytest.mark.not_reloaded("it needs its own moment of loading")
 @pytest.mark.parametrize("layout", ["blocked", "classic"])
 def test_a_replica_answers_while_it_loads(new_server, new_replica, layout):
     """With swapdb a replica reads the new data next to the old and answers from the old."""
