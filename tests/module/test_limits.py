@@ -105,6 +105,7 @@ def resident(server):
     return 1024 * int(re.search(r"VmRSS:\s+(\d+)", status)[1])
 
 
+@pytest.mark.not_reloaded("loading touches all of it")
 def test_a_large_filter_touches_no_memory_before_it_is_used(server, layout):
     before = resident(server)
     assert server("BF.RESERVE", "f", 0.01, 100_000_000) == "OK"
@@ -126,6 +127,7 @@ def test_more_memory_than_there_is(server, layout):
     assert server("EXISTS", "f") == 0 and server.alive()
 
 
+@pytest.mark.not_reloaded("it fills memory that nothing has touched; a reload touches it")
 @pytest.mark.skipif(available_memory() > 150 << 30, reason="there is too much memory")
 def test_more_filters_than_there_is_memory_for(server, layout):
     """Each fits, and none has touched its memory when the next one comes."""
@@ -161,6 +163,7 @@ def container():
     pytest.skip("no control group can be made here (it takes root)")
 
 
+@pytest.mark.not_reloaded("it fills memory that nothing has touched; a reload touches it")
 def test_more_filters_than_a_container_has_memory_for(container, new_server):
     """Each is below the limit of one filter; all of them, once in use, would be the server's end."""
     server = new_server(module=None)
@@ -172,6 +175,7 @@ def test_more_filters_than_a_container_has_memory_for(container, new_server):
     server.stop()
 
 
+@pytest.mark.not_reloaded("it fills memory that nothing has touched; a reload touches it")
 def test_replicas_do_what_a_larger_primary_did(container, new_server):
     """Whether there is enough memory shows when it is used; a refusal would make them differ."""
     replica, primary = new_server(module=None), new_server(port=free_port())
@@ -189,6 +193,7 @@ def test_replicas_do_what_a_larger_primary_did(container, new_server):
     replica.stop()
 
 
+@pytest.mark.not_reloaded("it fills memory that nothing has touched; a reload touches it")
 def test_one_large_filter_is_evicted_and_nothing_else(new_server):
     """What is only freed later would cost other keys their life."""
     server = new_server(maxmemory="200mb", **{"maxmemory-policy": "volatile-ttl",
@@ -200,6 +205,7 @@ def test_one_large_filter_is_evicted_and_nothing_else(new_server):
     assert sorted(server("KEYS", "*")) == [b"f1", b"f2"]
 
 
+@pytest.mark.not_reloaded("it fills memory that nothing has touched; a reload touches it")
 def test_what_was_deleted_is_no_reason_to_refuse_writes(new_server):
     server = new_server(maxmemory="200mb")
     for i in range(10):
