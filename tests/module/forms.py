@@ -56,8 +56,8 @@ class Form:
 
 
 class Automatic(Form):
-    """One with further layers after its first table of hashes.  That takes up to seven million keys:
-    here the dump of a small one is given another head, with `later` in it, and their bits."""
+    """One with further layers after its first table of hashes.  That takes up to seven million
+    keys: here the dump of a small one is given another head, with `later` in it, and their bits."""
 
     def __init__(self, name, reserve, items, later, sizes):
         super().__init__(name, reserve, items=items)
@@ -101,7 +101,8 @@ def table():
     forms += [Form(f"automatic, {n} keys", [0.01, 100, *seed], items=n)
               for n in (0, 1, 99, 100, 101, 699, 700, 701, 1500, MOST)]
     forms.append(Form("automatic, another rate", [0.002, 30, *seed], items=250))
-    forms += [  # a blocked layer needs a handle; kind, words, hashes, capacity, keys and rate of each
+    # A blocked layer needs a handle.  Of each: kind, words, hashes, capacity, keys, rate.
+    forms += [
         Automatic("automatic, a filter", [0.01, 100, *seed], 200,
                   b"\x01\x80\x01\x08\xf4\x03\0" + struct.pack("<d", 0.001), [1024]),
         Automatic("automatic, three tables", [0.01, 100, *seed], 1100,
@@ -151,7 +152,7 @@ def begun(server, form, name, base):
 
 
 def merged(server, form, name, base):
-    """Into an empty one, which so gets layers of another; and, where there is room, into some keys."""
+    """Into an empty one, which so gets layers of another; and, where there is room, into some."""
     own = form.make(server, name)
     some = [] if form.first_is_full else keys(5, "other")
     if some:

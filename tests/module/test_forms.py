@@ -8,7 +8,7 @@ from conftest import free_port, in_step, rdb_version, rewrite, running
 from redisbloom import RedisBloom
 from resp import keys
 
-pytestmark = pytest.mark.not_reloaded("it loads at one chosen moment, and compares with what never was")
+pytestmark = pytest.mark.not_reloaded("it compares with what was never loaded")
 
 # ---- Roads -------------------------------------------------------------------------------------
 
