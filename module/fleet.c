@@ -24,7 +24,7 @@ static int after_copy(RedisModuleCtx *ctx, int type, const char *event, RedisMod
     bf_key key;
     (void)type;
     if (strcmp(event, "copy_to") != 0 || follows(ctx) || bf_config_replayed(ctx)) return 0;
-    bf_key_open(&key, ctx, name, BF_READ);
+    bf_key_look(&key, ctx, name); /* what is forgotten now is replicated before COPY */
     if (key.value) (void)bf_replicate_contents(&key, true);
     bf_key_close(&key);
     return 0;

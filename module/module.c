@@ -8,6 +8,7 @@
 #include "api.h"
 #include "command/commands.h"
 #include "command/create.h"
+#include "command/merging.h"
 #include "config.h"
 #include "storage/types.h"
 #include "umbel.h"
@@ -152,7 +153,7 @@ int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) 
                                           REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |
                                           VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION);
     if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx) ||
-        bf_fleet_register(ctx) || bf_replication_register(ctx)) {
+        bf_fleet_register(ctx) || bf_replication_register(ctx) || bf_merging_register(ctx)) {
         return REDISMODULE_ERR;
     }
     return bf_config_register(ctx, argv, argc);

@@ -52,9 +52,9 @@ static void add_item(bf_key *key, RedisModuleString *name, const bf_params *crea
     umbel_key item = bf_item_key(name);
     uint8_t was_new = 0;
     outcome o = {.asked = 1, .verbatim = true};
-    o.done = bf_value_add_one(key->value, &item, &was_new);
+    o.done = bf_value_add_one(key->edit, &item, &was_new);
     if (!o.done) {
-        o.err = bf_value_add(key->value, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
+        o.err = bf_value_add(key->edit, &item, 1, bf_config_limit(key->ctx), &was_new, &o.done);
     }
     o.some_new = !o.err && was_new;
     if (o.err) {
@@ -71,11 +71,11 @@ static void add_all(bf_key *key, RedisModuleString **items, uint8_t *was_new, ou
     while (o->done < o->asked && !o->err) {
         size_t at = o->done, n = bf_batch_fill(items + at, o->asked - at, keys), done = 0;
         if (bf_batch_pauses(at)) bf_key_yield(key, BF_WRITE);
-        if (!key->value) {
+        if (!key->edit) {
             o->err = UMBEL_EABSENT;
             break;
         }
-        o->err = bf_value_add(key->value, keys, n, limit, was_new + at, &done);
+        o->err = bf_value_add(key->edit, keys, n, limit, was_new + at, &done);
         o->done += done;
     }
     o->some_new = memchr(was_new, 1, o->done) != NULL;

@@ -6,6 +6,7 @@
  * at that time, in seconds since 1970.  A primary sends it to its replicas.
  */
 #include "command/commands.h"
+#include "command/merging.h"
 #include "command/open_key.h"
 #include "command/reply.h"
 #include "value/value_window.h"
@@ -18,12 +19,13 @@ int bf_cmd_advance(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
         generations > UINT16_MAX || RedisModule_StringToLongLong(argv[3], &at) || at < 0) {
         return RedisModule_ReplyWithError(ctx, "ERR value is not an integer or out of range");
     }
+    if (bf_merging_wait(ctx, argv[1], bf_cmd_advance)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
     umbel_clock clock = bf_value_clock(key.value);
     clock.advanced = (uint64_t)at;
     if (!clock.step) {
         RedisModule_ReplyWithError(ctx, "ERR not a window that goes by the clock");
-    } else if (bf_value_advance(key.value, (uint64_t)generations, &clock)) {
+    } else if (bf_value_advance(key.edit, (uint64_t)generations, &clock)) {
         RedisModule_ReplyWithError(ctx, BF_NO_MEMORY);
     } else {
         RedisModule_ReplicateVerbatim(ctx);

@@ -80,7 +80,7 @@ static void load_chunk(bf_key *key, int64_t iterator, const uint8_t *bytes, size
     umbel_diag diag = {0};
     umbel_err e = UMBEL_ECORRUPT; /* such as a head, where the key already holds a filter */
     if (iterator > 0 && (uint64_t)iterator >= len) {
-        e = bf_value_load_chunk(key->value, iterator, bytes, len, &diag);
+        e = bf_value_load_chunk(key->edit, iterator, bytes, len, &diag);
     }
     if (e == UMBEL_EINVAL && diag.what) {
         snprintf(text, sizeof text, "ERR %s", diag.what);

@@ -30,7 +30,7 @@ int bf_merge_reply_error(RedisModuleCtx *ctx, const bf_merge *m) {
 
 /* The result is made separately, so that a later source can still be refused. */
 void bf_merge_make(bf_merge *m) {
-    bf_value *destination = m->values[0];
+    const bf_value *destination = m->values[0];
     if (destination) m->error = bf_value_copy(destination, &m->result);
     for (int i = 1; i < m->count && !m->error; i++) {
         if (!m->result) {
@@ -55,18 +55,20 @@ static bool in_place(const bf_merge *m) {
 }
 
 /* Most of the time is spent on fresh memory, which a merge in place does not need. */
-bool bf_merge_takes_long(const bf_merge *m) {
-    const uint64_t large = (uint64_t)32 << 20, large_in_place = 4 * large;
-    uint64_t bytes = 0;
+bool bf_merge_takes_long(const bf_merge *m, uint64_t bytes) {
+    uint64_t sum = 0;
     for (int i = 0; i < m->count; i++) {
-        if (m->values[i]) bytes += bf_value_bytes(m->values[i]);
+        if (m->values[i]) sum += bf_value_bytes(m->values[i]);
     }
-    return bytes >= (in_place(m) ? large_in_place : large);
+    return (in_place(m) ? sum / 4 : sum) >= bytes;
 }
 
-static void merge_in_place(bf_merge *m) {
+static void merge_in_place(RedisModuleCtx *ctx, bf_merge *m) {
+    bf_key key;
     if (m->values[1] == m->values[0]) return;
-    m->error = bf_value_merge(m->values[0], m->values[1], &m->diag);
+    bf_key_open(&key, ctx, m->names[0], BF_WRITE);
+    if (key.value == m->values[0]) m->error = bf_value_merge(key.edit, m->values[1], &m->diag);
+    bf_key_close(&key);
 }
 
 /* A large classic filter is replicated as a whole, mostly after the command, where the slow log
@@ -88,12 +90,16 @@ static void account_for_pause(RedisModuleCtx *ctx, void *data) {
     }
 }
 
-void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
+bool bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
     bf_key key;
     void *old = NULL;
     long long began = RedisModule_Milliseconds();
     bool existed = m->values[0] != NULL;
     bf_key_open(&key, ctx, m->names[0], BF_WRITE);
+    if (key.value != m->values[0] || key.foreign) {
+        bf_key_close(&key);
+        return false;
+    }
     if (!existed) {
         bf_key_put(&key, m->result);
     } else if (m->result) { /* keeps the key's time to live */
@@ -112,6 +118,7 @@ void bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
     bf_count(BF_MERGES, 1);
     bf_key_changed(&key, "bf.merge");
     bf_key_close(&key);
+    return true;
 }
 
 const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m) {
@@ -132,17 +139,23 @@ static int merge_now(RedisModuleCtx *ctx, bf_merge *m) {
     bf_key_close(&key); /* opening settled any other merge of it */
     const char *wrong = bf_merge_open(ctx, m);
     if (wrong) return RedisModule_ReplyWithError(ctx, wrong);
-    (in_place(m) ? merge_in_place : bf_merge_make)(m);
+    if (in_place(m)) {
+        merge_in_place(ctx, m);
+    } else {
+        bf_merge_make(m);
+    }
     if (m->error) return bf_merge_reply_error(ctx, m);
-    bf_merge_put(ctx, m);
-    return RedisModule_ReplyWithSimpleString(ctx, "OK");
+    if (bf_merge_put(ctx, m)) return RedisModule_ReplyWithSimpleString(ctx, "OK");
+    bf_value_free(m->result); /* the destination has just expired */
+    m->result = NULL;
+    return merge_now(ctx, m);
 }
 
 static int merge(RedisModuleCtx *ctx, RedisModuleString **names, int count, bool synchronously) {
-    bf_value **values = RedisModule_Calloc((size_t)count, sizeof *values);
+    const bf_value **values = RedisModule_Calloc((size_t)count, sizeof *values);
     bf_merge m = {.names = names, .values = values, .count = count, .limit = bf_config_limit(ctx)};
     if (synchronously || !bf_merging_start(ctx, &m)) merge_now(ctx, &m);
-    RedisModule_Free(values);
+    RedisModule_Free((void *)values);
     return REDISMODULE_OK;
 }
 

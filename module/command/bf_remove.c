@@ -25,7 +25,7 @@ int bf_cmd_remove(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     for (int i = 2; i < argc; i++) {
         umbel_key item = bf_item_key(argv[i]);
         if (bf_batch_pauses((size_t)i - 2)) bf_key_yield(&key, BF_WRITE);
-        bool removed = key.value && bf_value_remove(key.value, &item) == UMBEL_OK;
+        bool removed = key.edit && bf_value_remove(key.edit, &item) == UMBEL_OK;
         RedisModule_ReplyWithBool(ctx, removed);
         changed |= removed;
     }
@@ -60,7 +60,7 @@ int bf_cmd_clear(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     if (argc != 2) return RedisModule_WrongArity(ctx);
     if (bf_merging_wait(ctx, argv[1], bf_cmd_clear)) return REDISMODULE_OK;
     if (!bf_key_open_filter(&key, ctx, argv[1], BF_WRITE)) return REDISMODULE_OK;
-    umbel_err e = bf_value_clear(key.value);
+    umbel_err e = bf_value_clear(key.edit);
     if (e == UMBEL_EFROZEN) {
         bf_reply_add_error(ctx, e, key.value);
     } else if (e) {

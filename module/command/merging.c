@@ -9,18 +9,22 @@
  * microseconds and on the thread that serves clients, nobody sees any of it.  At that moment every
  * source must be what the thread has read.  Two things ensure that:
  *
- *   - Commands of the module do not change a value that is being read.  They wait like the merge's
- *     own client (bf_merging_wait) and run when it is over.  Within transactions and scripts, where
- *     no client may wait, they settle the merge first (bf_merging_settle): the server waits for the
- *     thread, and the destination gets the result before the command continues.  In both cases
- *     replicas and the append-only file get the commands in that order.
+ *   - Commands of the module cannot change a value that is being read (bf_value_edit).  They wait
+ *     like the merge's own client (bf_merging_wait) and run when it is over.  Within transactions
+ *     and scripts, where no client may wait, they settle the merge first (bf_merging_settle): the
+ *     server waits for the thread, and the destination gets the result before the command
+ *     continues.  In both cases replicas and the append-only file get the commands in that order.
  *   - The server deletes, renames, overwrites, evicts and flushes keys without asking.  The thread
  *     holds what it reads (bf_value_hold), so nothing that it reads is ever freed.  In the end, the
  *     keys are looked up again: if one of them holds anything else by now, the result is thrown
  *     away and the merge is done synchronously, with what the keys hold then.
  *
  * Reading is free: nothing changes, so lookups, dumps, copies, snapshots of a forked child and so
- * on need no care.
+ * on need no care.  Windows that go by the clock, which otherwise forget when they are read, forget
+ * after the merge, and so do those on replicas and in the append-only file.
+ *
+ * The thread knows nothing of keys and asks the server for nothing but memory (server_memory.c);
+ * UnblockClient is its last call.
  *
  * A merge that shares a key with a running one waits for it, and begins when that is over.
  *
@@ -30,6 +34,11 @@
  *
  * If the client leaves or is killed, its merge is cancelled and nothing changes.  The same happens
  * when the server becomes a replica, which disconnects blocked clients.
+ *
+ * Tests need merges that last.  Two settings are for them, hidden, and out of reach for clients
+ * unless the server has enable-protected-configs: bf.background-merge-from, the bytes from which a
+ * merge is one for a thread, and bf.hold-merges, with which threads do not begin until it is off,
+ * or the server waits for them.
  */
 #include "command/merging.h"
 
@@ -62,7 +71,8 @@ typedef struct merging {
     RedisModuleBlockedClient *client;
     int db;
     stage stage;
-    bool made; /* the thread has ended; under the lock */
+    bool wanted; /* the server waits for it; under the lock, like the next */
+    bool made;   /* the thread has ended */
     waiter *first, **last;
     struct merging *behind; /* merges that wait for it */
 } merging;
@@ -72,7 +82,11 @@ typedef struct merging {
 static merging *running;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t one_is_made = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t news = PTHREAD_COND_INITIALIZER;
+
+/* For tests. */
+static long long background_from = BF_MERGE_LONG;
+static int holding; /* whether threads do not begin; under the lock */
 
 static bool is_replica(RedisModuleCtx *ctx) {
     return RedisModule_GetContextFlags(ctx) & REDISMODULE_CTX_FLAGS_SLAVE;
@@ -109,7 +123,7 @@ static merging *merging_of_any(RedisModuleCtx *ctx, RedisModuleString **names, i
     merging *m = NULL;
     for (int i = 0; i < count && !m && running; i++) {
         bf_key key;
-        bf_key_open(&key, ctx, names[i], BF_READ);
+        bf_key_look(&key, ctx, names[i]);
         bf_key_close(&key);
         m = merging_of(&key);
     }
@@ -120,33 +134,41 @@ static merging *merging_of_any(RedisModuleCtx *ctx, RedisModuleString **names, i
 
 static void *make(void *arg) {
     merging *m = arg;
+    pthread_mutex_lock(&lock);
+    while (holding && !m->wanted) pthread_cond_wait(&news, &lock);
+    pthread_mutex_unlock(&lock);
     bf_merge_make(&m->merge);
     pthread_mutex_lock(&lock);
     m->made = true;
-    pthread_cond_broadcast(&one_is_made);
+    pthread_cond_broadcast(&news);
     pthread_mutex_unlock(&lock);
     RedisModule_UnblockClient(m->client, m);
     return NULL;
 }
 
-static void wait_for_thread(const merging *m) {
+static void wait_for_thread(merging *m) {
     pthread_mutex_lock(&lock);
-    while (!m->made) pthread_cond_wait(&one_is_made, &lock);
+    m->wanted = true;
+    pthread_cond_broadcast(&news);
+    while (!m->made) pthread_cond_wait(&news, &lock);
     pthread_mutex_unlock(&lock);
 }
 
 /* ---- The end ---- */
 
-/* Ends the merge, so that nobody finds it to settle. */
-static void leave(merging *m, stage end) {
-    merging **at = &running;
-    while (*at != m) at = &(*at)->next;
-    *at = m->next;
-    m->stage = end;
-    bf_count(BF_MERGES_RUNNING, -1);
+static void let_go(const merging *m) {
     for (int i = 0; i < m->merge.count; i++) {
         if (m->merge.values[i]) bf_value_let_go(m->merge.values[i]);
     }
+}
+
+/* Ends the merge, so that nobody finds it to settle.  What it reads is held until the destination
+ * has the result: a window that forgets before that would forget twice. */
+static void leave(merging *m) {
+    merging **at = &running;
+    while (*at != m) at = &(*at)->next;
+    *at = m->next;
+    bf_count(BF_MERGES_RUNNING, -1);
 }
 
 /* Whether the keys still hold what the thread has read. */
@@ -154,7 +176,7 @@ static bool unchanged(RedisModuleCtx *ctx, const bf_merge *m) {
     bool same = true;
     for (int i = 0; i < m->count && same; i++) {
         bf_key key;
-        bf_key_open(&key, ctx, m->names[i], BF_READ);
+        bf_key_look(&key, ctx, m->names[i]);
         same = key.value == m->values[i] && !key.foreign;
         bf_key_close(&key);
     }
@@ -165,16 +187,15 @@ static void settle(RedisModuleCtx *ctx, merging *m) {
     int db = RedisModule_GetSelectedDb(ctx);
     wait_for_thread(m);
     RedisModule_SelectDb(ctx, m->db);
+    leave(m);
     if (is_replica(ctx) || !unchanged(ctx, &m->merge)) {
-        leave(m, OVERTAKEN);
-    } else if (m->merge.error == UMBEL_ENOMEM) {
-        leave(m, SYNCHRONOUS);
+        m->stage = OVERTAKEN;
     } else if (m->merge.error) {
-        leave(m, FAILED);
+        m->stage = m->merge.error == UMBEL_ENOMEM ? SYNCHRONOUS : FAILED;
     } else {
-        leave(m, PUT);
-        bf_merge_put(ctx, &m->merge);
+        m->stage = bf_merge_put(ctx, &m->merge) ? PUT : OVERTAKEN;
     }
+    let_go(m);
     RedisModule_SelectDb(ctx, db);
 }
 
@@ -212,7 +233,10 @@ static void begin_later(RedisModuleCtx *ctx, void *data) {
 /* The server finally calls this even if the client is gone, and then perhaps without one in ctx. */
 static void forget(RedisModuleCtx *ctx, void *privdata) {
     merging *m = privdata;
-    if (m->stage == RUNNING) leave(m, FAILED);
+    if (m->stage == RUNNING) {
+        leave(m);
+        let_go(m);
+    }
     for (waiter *w = m->first, *next; w; w = next) {
         next = w->next;
         RedisModule_UnblockClient(w->client, w);
@@ -224,7 +248,7 @@ static void forget(RedisModuleCtx *ctx, void *privdata) {
     }
     for (int i = 0; i < m->merge.count; i++) RedisModule_FreeString(ctx, m->merge.names[i]);
     RedisModule_Free(m->merge.names);
-    RedisModule_Free(m->merge.values);
+    RedisModule_Free((void *)m->merge.values);
     bf_value_free(m->merge.result);
     RedisModule_Free(m);
 }
@@ -242,8 +266,15 @@ static void start_thread(merging *m) {
         (void)pthread_detach(thread);
         return;
     }
-    leave(m, SYNCHRONOUS);
+    leave(m);
+    let_go(m);
+    m->stage = SYNCHRONOUS;
     RedisModule_UnblockClient(m->client, m);
+}
+
+/* Whether it is one for a thread. */
+static bool opens_for_long(RedisModuleCtx *ctx, bf_merge *merge) {
+    return !bf_merge_open(ctx, merge) && bf_merge_takes_long(merge, (uint64_t)background_from);
 }
 
 static void begin(RedisModuleCtx *ctx, merging *m) {
@@ -252,11 +283,11 @@ static void begin(RedisModuleCtx *ctx, merging *m) {
         merging **last = &other->behind;
         while (*last) last = &(*last)->next;
         *last = m;
-    } else if (bf_merge_open(ctx, &m->merge) || !bf_merge_takes_long(&m->merge)) {
+    } else if (opens_for_long(ctx, &m->merge)) {
+        start_thread(m);
+    } else {
         m->stage = SYNCHRONOUS;
         RedisModule_UnblockClient(m->client, m);
-    } else {
-        start_thread(m);
     }
 }
 
@@ -277,8 +308,7 @@ static merging *new_merging(RedisModuleCtx *ctx, RedisModuleString **names, int 
 
 bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *merge) {
     if (!may_wait(ctx)) return false;
-    if (!merging_of_any(ctx, merge->names, merge->count) &&
-        (bf_merge_open(ctx, merge) || !bf_merge_takes_long(merge))) {
+    if (!merging_of_any(ctx, merge->names, merge->count) && !opens_for_long(ctx, merge)) {
         return false;
     }
     merging *m = new_merging(ctx, merge->names, merge->count);
@@ -292,7 +322,7 @@ bool bf_merging_start(RedisModuleCtx *ctx, bf_merge *merge) {
 static int run(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
     const waiter *w = RedisModule_GetBlockedClientPrivateData(ctx);
     bf_key key;
-    bf_key_open(&key, ctx, argv[1], BF_READ);
+    bf_key_look(&key, ctx, argv[1]);
     bf_key_close(&key);
     bool gone = !key.value && in_cluster(ctx);
     if (gone || RedisModule_AvoidReplicaTraffic()) {
@@ -316,4 +346,42 @@ bool bf_merging_wait(RedisModuleCtx *ctx, RedisModuleString *name, RedisModuleCm
     *m->last = w;
     m->last = &w->next;
     return true;
+}
+
+/* ---- For tests ---- */
+
+static long long get_from(const char *name, void *privdata) {
+    (void)name, (void)privdata;
+    return background_from;
+}
+
+static int set_from(const char *name, long long value, void *privdata, RedisModuleString **err) {
+    (void)name, (void)privdata, (void)err;
+    background_from = value;
+    return REDISMODULE_OK;
+}
+
+static int get_holding(const char *name, void *privdata) {
+    (void)name, (void)privdata;
+    return holding;
+}
+
+static int set_holding(const char *name, int value, void *privdata, RedisModuleString **err) {
+    (void)name, (void)privdata, (void)err;
+    pthread_mutex_lock(&lock);
+    holding = value;
+    pthread_cond_broadcast(&news);
+    pthread_mutex_unlock(&lock);
+    return REDISMODULE_OK;
+}
+
+int bf_merging_register(RedisModuleCtx *ctx) {
+    static const char *words[] = {"no", "yes"};
+    static const int values[] = {0, 1};
+    const unsigned hidden = REDISMODULE_CONFIG_HIDDEN | REDISMODULE_CONFIG_PROTECTED;
+    return RedisModule_RegisterNumericConfig(ctx, "background-merge-from", BF_MERGE_LONG,
+                                             hidden | REDISMODULE_CONFIG_MEMORY, 0, INT64_MAX,
+                                             get_from, set_from, NULL, NULL) ||
+           RedisModule_RegisterEnumConfig(ctx, "hold-merges", 0, hidden, words, values, 2,
+                                          get_holding, set_holding, NULL, NULL);
 }

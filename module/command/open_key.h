@@ -12,15 +12,20 @@ typedef struct bf_key {
     RedisModuleCtx *ctx;
     RedisModuleString *name;
     RedisModuleKey *opened;
-    bf_value *value; /* NULL: there is none */
-    bool foreign;    /* the key holds another type */
-    bool expires;    /* it was just created with a time to live */
+    const bf_value *value; /* NULL: there is none */
+    bf_value *edit;        /* the same if the key is open for writing, otherwise NULL */
+    bool foreign;          /* the key holds another type */
+    bool expires;          /* it was just created with a time to live */
 } bf_key;
 
-/* Opening for writing settles a merge that reads the value.  Close every key that was opened. */
+/* Opening for writing settles a merge that reads the value.  A window that goes by the clock first
+ * forgets what is too old, unless a merge still reads it.  Close every key that was opened. */
 enum { BF_READ = REDISMODULE_READ, BF_WRITE = REDISMODULE_READ | REDISMODULE_WRITE };
 void bf_key_open(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name, int mode);
 void bf_key_close(bf_key *key);
+
+/* Opens the key for reading and changes nothing at all. */
+void bf_key_look(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *name);
 
 /* Opens the key for a command that needs a filter.  False after an error reply, and there is
  * nothing to close. */

@@ -86,8 +86,8 @@ static void *copy(RedisModuleString *from, RedisModuleString *to, const void *va
 
 static int defrag(RedisModuleDefragCtx *ctx, RedisModuleString *key, void **value) {
     (void)key;
-    bf_value *v = *value;
-    if (bf_value_held(v)) return 0; /* another time */
+    bf_value *v = bf_value_edit(*value);
+    if (!v) return 0; /* another time */
     int unfinished = bf_value_defrag(ctx, &v);
     *value = v;
     return unfinished;

@@ -13,11 +13,23 @@
 /* Allocations smaller than this are cleared by hand where a server lacks TryCalloc. */
 enum { FEW = 64 * 1024 };
 
-/* Lazy freeing runs in a thread of the server. */
+/* Merges run in threads of the module, lazy freeing in one of the server. */
 static _Atomic uint64_t allocated;
 
 uint64_t bf_memory_bytes(void) {
     return atomic_load_explicit(&allocated, memory_order_relaxed);
+}
+
+/* The server answers the thread that serves clients.  All others may take memory from it and give
+ * it back, and nothing else. */
+static pthread_t serving;
+
+void bf_memory_register(void) {
+    serving = pthread_self();
+}
+
+static bool may_ask(void) {
+    return pthread_equal(pthread_self(), serving);
 }
 
 /* ---- How much there is, and how much is left ---- */
@@ -114,11 +126,11 @@ static void *zeroed(size_t size) {
 }
 
 /* What a primary or a file has is never refused because memory might not suffice: the server would
- * not start, or a replica would differ from its primary. */
+ * not start, or a replica would differ from its primary.  No other thread works for those. */
 static bool must_obey(void) {
     int flags = REDISMODULE_CTX_FLAGS_LOADING | REDISMODULE_CTX_FLAGS_ASYNC_LOADING |
                 REDISMODULE_CTX_FLAGS_SLAVE;
-    return RedisModule_GetContextFlags(NULL) & flags;
+    return may_ask() && RedisModule_GetContextFlags(NULL) & flags;
 }
 
 static void *allocate(void *ctx, size_t size) {
@@ -144,18 +156,11 @@ static bool free_later(void *ptr) {
     return true;
 }
 
-static pthread_t serving;
-
-void bf_memory_register(void) {
-    serving = pthread_self();
-}
-
 /* A server above maxmemory deletes keys, or refuses writes, until it sees that memory is free.
  * Memory that a thread has yet to free would cost it other keys, so nothing is deferred above half
- * of maxmemory; a single filter takes no more than the other half.  Other threads also free memory,
- * and must not ask the server. */
+ * of maxmemory; a single filter takes no more than the other half. */
 static bool may_free_later(void) {
-    return pthread_equal(pthread_self(), serving) && RedisModule_GetUsedMemoryRatio() <= 0.5F;
+    return may_ask() && RedisModule_GetUsedMemoryRatio() <= 0.5F;
 }
 
 static void release(void *ctx, void *ptr) {

@@ -78,11 +78,12 @@ int bf_value_defrag(RedisModuleDefragCtx *ctx, bf_value **value) {
 /* A list, because few values are ever held, and a count in each of a million would cost memory. */
 typedef struct hold {
     struct hold *next;
-    bf_value *value;
+    const bf_value *value;
     size_t times;
-    bool dropped;
+    bf_value *dropped; /* the value, if no key has it any more */
 } hold;
 
+/* Only the thread that serves clients changes the list, and reads it without the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static hold *holds;
 
@@ -93,7 +94,7 @@ static hold **find(const bf_value *v) {
     return at;
 }
 
-void bf_value_hold(bf_value *v) {
+void bf_value_hold(const bf_value *v) {
     pthread_mutex_lock(&lock);
     hold **at = find(v);
     if (!*at) {
@@ -104,29 +105,27 @@ void bf_value_hold(bf_value *v) {
     pthread_mutex_unlock(&lock);
 }
 
-void bf_value_let_go(bf_value *v) {
+void bf_value_let_go(const bf_value *v) {
+    bf_value *dropped = NULL;
     pthread_mutex_lock(&lock);
     hold **at = find(v), *h = *at;
-    bool last = --h->times == 0, dropped = h->dropped;
-    if (last) {
+    if (--h->times == 0) {
+        dropped = h->dropped;
         *at = h->next;
         RedisModule_Free(h);
     }
     pthread_mutex_unlock(&lock);
-    if (last && dropped) bf_value_free(v);
+    bf_value_free(dropped);
 }
 
-bool bf_value_held(const bf_value *v) {
-    pthread_mutex_lock(&lock);
-    bool held = *find(v) != NULL;
-    pthread_mutex_unlock(&lock);
-    return held;
+bf_value *bf_value_edit(void *value) {
+    return *find(value) ? NULL : value;
 }
 
-void bf_value_drop(bf_value *v) {
+void bf_value_drop(void *value) {
     pthread_mutex_lock(&lock);
-    hold *h = *find(v);
-    if (h) h->dropped = true;
+    hold *h = *find(value);
+    if (h) h->dropped = value;
     pthread_mutex_unlock(&lock);
-    if (!h) bf_value_free(v);
+    if (!h) bf_value_free(value);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "storage/types.h"
+#include "value/server_memory.h"
 
 fake_memory fake_heap;
 fake_type fake_types[2];
@@ -269,7 +270,26 @@ static int defrag_cursor_get(RedisModuleDefragCtx *ctx, unsigned long *cursor) {
     return REDISMODULE_OK;
 }
 
+/* ---- What only the thread that serves clients may ask ---- */
+
+static pthread_t serving;
+
+static int context_flags(RedisModuleCtx *ctx) {
+    (void)ctx;
+    must(pthread_equal(pthread_self(), serving));
+    return 0;
+}
+
+static float used_memory_ratio(void) {
+    must(pthread_equal(pthread_self(), serving));
+    return 1;
+}
+
 void fake_start(void) {
+    serving = pthread_self();
+    bf_memory_register();
+    RedisModule_GetContextFlags = context_flags;
+    RedisModule_GetUsedMemoryRatio = used_memory_ratio;
     RedisModule_Alloc = must_take;
     RedisModule_TryAlloc = try_take;
     RedisModule_Calloc = must_take_zeroed;

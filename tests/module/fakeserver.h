@@ -2,7 +2,7 @@
  *
  * fakeserver.h - just enough of a server for the module's types to work: memory that is counted and
  * can run out, values read from and written to bytes as in RDB files, defragmentation that moves
- * everything
+ * everything.  It ends the test if any thread but the first asks for more than memory.
  */
 #ifndef FAKESERVER_H
 #define FAKESERVER_H

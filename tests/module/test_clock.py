@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from conftest import free_port, in_step, info, rewritten
+from conftest import free_port, in_step, info, rewritten, until
 from resp import as_dict, is_error, keys
 
 
@@ -92,6 +92,28 @@ def test_replicas_and_files_follow_the_primary(new_server, new_replica):
     rewritten(primary)
     primary.restart()
     assert primary("DEBUG", "DIGEST-VALUE", "f") == digest and primary("TTL", "f") > 4000
+
+
+def test_a_copy_is_what_it_was_copied_from(new_server, new_replica):
+    """Replicas copy first and forget afterwards, although the module looks at copies before COPY is
+    replicated."""
+    primary = new_server(port=free_port())
+    replica = new_replica(primary)
+    primary("BF.RESERVE", "classic", 0.01, 100, "LAYOUT", "classic")
+    assert primary("COPY", "classic", "d") == 1  # from here on it does
+    primary("BF.RESERVE", "w", 0.001, 1000, "WINDOW", "8s/1s")
+    primary("BF.MADD", "w", *keys(50))
+    since = stats(primary, "w")["Newest since"]
+    until(lambda: int(primary("TIME")[0]) > since, "the clock stands still")
+    assert primary("COPY", "w", "c") == 1
+
+    def same():
+        in_step(primary, replica)
+        return all(primary("DEBUG", "DIGEST-VALUE", name) == replica("DEBUG", "DIGEST-VALUE", name)
+                   for name in "wcd")
+    assert same()
+    assert primary("BF.EXISTS", "w", "k1") == primary("BF.EXISTS", "c", "k1") == 1
+    assert stats(primary, "c")["Newest since"] > since and same()
 
 
 def test_copies_and_dumps_keep_the_clock(server):
