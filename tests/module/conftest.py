@@ -31,6 +31,7 @@ SERVER = os.environ.get("REDIS_SERVER") or shutil.which("redis-server") or "redi
 # everything when it exits.
 PRELOAD = {"LD_PRELOAD": os.environ["REDIS_PRELOAD"],
            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+           "TSAN_OPTIONS": "halt_on_error=1:allocator_may_return_null=1",
            } if os.environ.get("REDIS_PRELOAD") else {}
 
 
@@ -103,7 +104,9 @@ class Server:
         self.socket_path = str(self.directory / "s")
         self.module, self.module_args, self.port = module, module_args, port
         self.settings = {"save": "", "appendonly": "no", "enable-debug-command": "yes",
-                         "enable-module-command": "yes", "repl-diskless-sync-delay": "0",
+                         "enable-module-command": "yes",
+                         "enable-protected-configs": "yes",  # bf.hold-merges: merging.c
+                         "repl-diskless-sync-delay": "0",
                          # When DEL and FLUSHALL are answered, memory is free; defaults differ.
                          "lazyfree-lazy-user-del": "no", "lazyfree-lazy-user-flush": "no",
                          **{k.replace("_", "-"): v for k, v in settings.items()}}
@@ -189,7 +192,9 @@ def running(*module_args, **settings):
         yield server.start()
     finally:
         server.stop()
+        log = server.log()
         shutil.rmtree(directory, ignore_errors=True)
+        assert "Sanitizer" not in log, log[-8000:]
 
 
 @pytest.fixture
