@@ -78,8 +78,13 @@ UMBEL_API umbel_err umbel_recipe_bind(const umbel_recipe *recipe, const void *he
 
 typedef enum umbel_recipe_use {
     UMBEL_USE_RECORD = 0, /* select a part, normalise it, give it its meaning                    */
-    UMBEL_USE_KEY = 1,    /* the text was typed as a key: nothing is selected                    */
-    UMBEL_USE_DIGEST = 2  /* the selected part is already the digest: sha1, ntlm                 */
+    UMBEL_USE_KEY = 1,    /* the text was typed as a key: nothing is selected, but of a URL or
+                             user@host under the recipe `domain` the host                        */
+    UMBEL_USE_DIGEST = 2, /* the selected part is already the digest: sha1, ntlm                 */
+    UMBEL_USE_HOST = 3,   /* a key that is no URL: [user@]host[:port] from DNS or mail, whatever
+                             other bytes are in it                                               */
+    UMBEL_USE_LOOKUP = 16 /* or-ed with one of them: the key is looked up, not added.  Of a text
+                             that is not a domain name, it is the longest parent that is one     */
 } umbel_recipe_use;
 
 typedef enum umbel_found {
@@ -202,7 +207,7 @@ UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, um
 UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed                            */
 
 /* Whether the filter has the key of this text or, for a domain name, one of its parents.  A text
- * without a key is in no list. */
+ * without a key is in no list.  UMBEL_USE_LOOKUP is implied. */
 UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
 
 /* Like umbel_list_has, for many texts, which are replaced by keys.  UMBEL_ENOMEM: nothing was

@@ -3,7 +3,8 @@
 // engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
 // for the package, web/worker.js for the page.
 
-const USES = ['record', 'key', 'digest'];
+const USES = ['record', 'key', 'digest', 'host'];
+const LOOKUP = 16; // or-ed to the use of what is looked up, not added
 const QUANTITIES = ['count', 'size', 'rate', 'duration'];
 const STATES = ['key', 'nothing', 'malformed'];
 const ROOM = 1 << 16; // bytes for one key, before memory is asked for
@@ -669,9 +670,9 @@ export function bind(module) {
       return bound;
     }
 
-    apply(record, use = 'record') {
+    apply(record, use = 'record', lookup = false) {
       const handle = this.#live();
-      const number = numberOf(USES, use, 'use');
+      const number = numberOf(USES, use, 'use') | (lookup ? LOOKUP : 0);
       return engine.withKey(record, (at, length) => {
         const scratch = engine.alloc(wasm.recipe_room(handle, length));
         try {

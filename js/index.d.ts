@@ -172,8 +172,9 @@ export class Recipe {
   readonly expects: string;
   /** The recipe for a file with this header, for recipes that name columns. */
   bind(header: Key): Recipe;
-  /** The key of a record; of a text that is a key already ('key'); of a digest ('digest'). */
-  apply(record: Key, use?: 'record' | 'key' | 'digest'):
+  /** The key of a record; of a text that is a key already ('key'); of a digest ('digest'); of a host
+      from DNS or mail ('host').  With lookup, of what is no domain name, the longest parent that is. */
+  apply(record: Key, use?: 'record' | 'key' | 'digest' | 'host', lookup?: boolean):
     { state: 'key'; key: Uint8Array } | { state: 'nothing' | 'malformed'; key: null };
   /** The key, or the first of a domain's parents, that may be in the filter; null: none is. */
   hit(filter: Filter, key: Uint8Array): Uint8Array | null;

@@ -92,10 +92,10 @@ EXPORT("count_lines") uint32_t wasm_count_lines(const uint8_t *bytes, size_t len
     return n;
 }
 
-EXPORT("records") umbel_records *wasm_records(const umbel_recipe *recipe) {
+EXPORT("records") umbel_records *wasm_records(const umbel_recipe *recipe, int use) {
     umbel_diag diag = {0};
     umbel_records *records = NULL;
-    umbel_err e = umbel_records_new(recipe, UMBEL_USE_RECORD, '\n', &records, &diag);
+    umbel_err e = umbel_records_new(recipe, (umbel_recipe_use)use, '\n', &records, &diag);
     return wasm_ok(e, &diag) ? records : NULL;
 }
 

@@ -8,6 +8,7 @@
 --
 --   umbel.open(path)     a list, or nil and why not
 --   list:contains(key)   whether the list has it or, for domain names, one of its parents
+--   list:host(name)      likewise for a host from DNS or mail, whatever bytes are in it
 --   list:line(text)      likewise for a whole line, in which the recipe finds the key
 --   list:info()          a table: kind, keys, bytes, replaced, exceptions
 --   list:close()
@@ -46,16 +47,21 @@ local function load_library()
 end
 
 local C = load_library()
-local USE_RECORD, USE_KEY = 0, 1
+local USE_RECORD, USE_KEY, USE_HOST = 0, 1, 3
 local has = C.umbel_list_has
 
 local list = {}
 list.__index = list
 
--- Both look alike so that LuaJIT compiles each into the caller.
+-- All look alike so that LuaJIT compiles each into the caller.
 function list:contains(key)
     if type(key) ~= "string" or self.handle == nil then return false end
     return has(self.handle, USE_KEY, key, #key)
+end
+
+function list:host(name)
+    if type(name) ~= "string" or self.handle == nil then return false end
+    return has(self.handle, USE_HOST, name, #name)
 end
 
 function list:line(text)

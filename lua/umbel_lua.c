@@ -30,6 +30,10 @@ static int contains(lua_State *L) {
     return ask(L, UMBEL_USE_KEY);
 }
 
+static int host(lua_State *L) {
+    return ask(L, UMBEL_USE_HOST);
+}
+
 static int line(lua_State *L) {
     return ask(L, UMBEL_USE_RECORD);
 }
@@ -82,8 +86,9 @@ static int open_list(lua_State *L) {
 __attribute__((visibility("default"))) int luaopen_umbel(lua_State *L);
 
 int luaopen_umbel(lua_State *L) {
-    static const luaL_Reg methods[] = {{"contains", contains}, {"line", line},       {"info", info},
-                                       {"close", close_list},  {"__gc", close_list}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"contains", contains}, {"host", host},       {"line", line}, {"info", info},
+        {"close", close_list},  {"__gc", close_list}, {NULL, NULL}};
     luaL_newmetatable(L, TYPE);
     luaL_setfuncs(L, methods, 0);
     lua_pushvalue(L, -1);

@@ -32,7 +32,7 @@ const umbel_recipe *pgu_recipe(const char *text, MemoryContext context) {
     return umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE ? NULL : recipe;
 }
 
-static bool applied(const umbel_recipe *recipe, umbel_key *key) {
+static bool applied(const umbel_recipe *recipe, umbel_recipe_use use, umbel_key *key) {
     uint8_t state;
     if (umbel_recipe_traits(recipe) & (UMBEL_RECIPE_HEADER | UMBEL_RECIPE_COLUMNS)) {
         ereport(ERROR,
@@ -42,7 +42,7 @@ static bool applied(const umbel_recipe *recipe, umbel_key *key) {
                  errhint("Name the field by its number, or pass the key as bytea.")));
     }
     void *scratch = palloc(umbel_recipe_room(recipe, 1, key->len) + 1);
-    if (umbel_recipe_apply(recipe, UMBEL_USE_RECORD, key, 1, scratch, &state)) return true;
+    if (umbel_recipe_apply(recipe, use, key, 1, scratch, &state)) return true;
     if (state == UMBEL_FOUND_MALFORMED) {
         ereport(ERROR, (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
                         errmsg("key: not %s", umbel_recipe_expects(recipe)),
@@ -63,7 +63,7 @@ bool pgu_key_bytes(Datum datum, const umbel_recipe *recipe, uint64_t *number, um
 
 bool pgu_key_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
     pgu_key_bytes(datum, NULL, number, key);
-    return !recipe || applied(recipe, key);
+    return !recipe || applied(recipe, UMBEL_USE_RECORD, key);
 }
 
 static void insist_on(const umbel_recipe *recipe, const char *wanted, const char *type) {
@@ -93,6 +93,11 @@ bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umb
 }
 
 /* ---- lookups ------------------------------------------------------------------------------- */
+
+static bool asked_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key) {
+    pgu_key_bytes(datum, NULL, number, key);
+    return !recipe || applied(recipe, UMBEL_USE_LOOKUP, key);
+}
 
 /* NULL where there is no key to look up. */
 static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
@@ -129,7 +134,7 @@ static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
         return count(fcinfo, read);                    \
     }
 
-KEY_TYPE(text, pgu_key_text)
+KEY_TYPE(text, asked_text)
 KEY_TYPE(bytes, pgu_key_bytes)
 KEY_TYPE(number, pgu_key_number)
 KEY_TYPE(uuid, pgu_key_uuid)

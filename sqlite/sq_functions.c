@@ -66,15 +66,15 @@ static bool sq_takes_numbers(const umbel_recipe *recipe) {
 }
 
 /* The key of a text; false: it has none.  The caller frees *scratch. */
-static bool sq_apply(sqlite3_context *ctx, const umbel_recipe *recipe, umbel_key *key,
-                     void **scratch) {
+static bool sq_apply(sqlite3_context *ctx, const umbel_recipe *recipe, umbel_recipe_use use,
+                     umbel_key *key, void **scratch) {
     uint8_t state;
     *scratch = sqlite3_malloc64(umbel_recipe_room(recipe, 1, key->len) + 1);
     if (!*scratch) {
         sqlite3_result_error_nomem(ctx);
         return false;
     }
-    if (umbel_recipe_apply(recipe, UMBEL_USE_RECORD, key, 1, *scratch, &state)) return true;
+    if (umbel_recipe_apply(recipe, use, key, 1, *scratch, &state)) return true;
     if (state == UMBEL_FOUND_MALFORMED) {
         char what[128];
         sqlite3_snprintf(sizeof what, what, "not %s, as the filter's recipe needs it",
@@ -101,7 +101,7 @@ static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer)
     } else if (sqlite3_value_type(args[1]) == SQLITE_INTEGER && !sq_takes_numbers(asked->recipe)) {
         sq_refuse(ctx, "key", "an integer, but the filter's keys are not: CAST(key AS TEXT)");
     } else if (!asked->recipe || sqlite3_value_type(args[1]) != SQLITE_TEXT ||
-               sq_apply(ctx, asked->recipe, &key, &scratch)) {
+               sq_apply(ctx, asked->recipe, UMBEL_USE_LOOKUP, &key, &scratch)) {
         answer(ctx, asked, key);
     }
     sqlite3_free(scratch);
@@ -331,7 +331,7 @@ static void sq_step(sqlite3_context *ctx, int n, sqlite3_value **args, int neede
         if (given) e = sq_settle_by(b, sqlite3_value_type(args[0]) == SQLITE_INTEGER, &diag);
         if (e) given = false;
         if (given && b->recipe && sqlite3_value_type(args[0]) == SQLITE_TEXT) {
-            given = sq_apply(ctx, b->recipe, &key, &scratch);
+            given = sq_apply(ctx, b->recipe, UMBEL_USE_RECORD, &key, &scratch);
         }
         if (given) e = sq_add(b, key, &diag);
         sqlite3_free(scratch);

@@ -11,6 +11,8 @@ import { unpack } from './unlzma.js';
 const SLICE = 4 << 20; // of a file, read at a time
 const LARGE = 64 << 20; // so that reading it takes a while
 const MOST_COUNT = 2 ** 60; // of anything that is typed
+const RECORD = 0; // umbel_recipe_use
+const LOOKUP = 16;
 const MOST_BYTES = 3 * 2 ** 30; // a file beyond this has no room in WebAssembly's memory
 
 let umbel;
@@ -374,7 +376,7 @@ function ask({ text, type }) {
   const { filter } = opened;
   const recipe = opened.table ? new umbel.Recipe('line') : recipeFor(type);
   try {
-    const { state, key } = opened.table ? { state: 'key', key: tableKey(text) } : recipe.apply(text, 'key');
+    const { state, key } = opened.table ? { state: 'key', key: tableKey(text) } : recipe.apply(text, 'key', true);
     if (state !== 'key') throw new UmbelError('EINVAL', `not ${recipe.expects || 'a key'}`);
     const hit = recipe.hit(filter, key);
     const asked = hit ?? key;
@@ -393,7 +395,7 @@ async function askList({ file, type }, task) {
     if (!engine.types.includes(type)) throw new UmbelError('ENOTSUP', `values of type ${type} are asked for one by one`);
   }
   const recipe = recipeFor(type);
-  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
+  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe), LOOKUP));
   const matches = [];
   const sum = { lines: 0, missing: 0, malformed: 0, hits: 0 };
   try {
@@ -441,14 +443,14 @@ async function build({ file, never, kind, fpr, bytes, capacity }, task) {
   engine.setParams(options);
   const builder = engine.must(engine.wasm.builder());
   const recipe = new umbel.Recipe('line');
-  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
+  const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe), RECORD));
   let good = 0;
   let asked = 0;
   let lines = 0;
   try {
     if (never) {
       good = engine.must(engine.wasm.never());
-      asked = engine.must(engine.wasm.records(umbel.recipeOf(recipe)));
+      asked = engine.must(engine.wasm.records(umbel.recipeOf(recipe), RECORD));
       await inLines(never, { id: task.id, progress: () => {} }, (at, length, last) => {
         engine.must(engine.wasm.build_lines(0, good, asked, at, length, last ? 1 : 0));
       });

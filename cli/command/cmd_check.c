@@ -118,6 +118,7 @@ static int run(const cli_settings *s) {
     if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
     cli_check c = {.s = s, .invert = s->invert, .json = s->json, .first_only = s->quiet};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1, c.lookup.recipes);
+    feed.use = (umbel_recipe_use)(feed.use | UMBEL_USE_LOOKUP);
     c.feed = &feed;
     cli_exact exact = {0};
     cli_follow follow;

@@ -271,7 +271,7 @@ static void put_given(const pipeline *p, cli_batch *b) {
     size_t len = 0;
     for (size_t i = 0; i < list->count; i++) len += strlen(list->at[i]) + 1;
     if (len > UINT32_MAX) cli_die(p->feed->given_name, NULL, "too long");
-    b->use = UMBEL_USE_KEY;
+    b->use = (umbel_recipe_use)(UMBEL_USE_KEY | (p->feed->use & UMBEL_USE_LOOKUP));
     b->lines = list->count;
     b->block = (cli_block){.name = p->feed->given_name,
                            .begins = p->feed->given_name,

@@ -154,9 +154,10 @@ static PyMethodDef functions[] = {
      ")\n--\n\nChecks all that Filter.from_bytes checks; needs no "
      "secret."},
     {"record_key", NAMED(umbelpy_record_key),
-     "record_key($module, /, recipe, record, *, use='record', header=None)\n--\n\nHow a record becomes a key: the "
+     "record_key($module, /, recipe, record, *, use='record', header=None, lookup=False)\n--\n\nHow a record becomes a key: the "
      "pair (state, key), where state is 'key', 'nothing' or 'malformed'.\nuse='key': it is a key "
-     "already; use='digest': the part is a digest already."},
+     "already; use='digest': the part is a digest already; use='host': it is a host from DNS or mail.\n"
+     "lookup=True: the key is looked up, not added, and of what is no domain name it is a parent."},
     {"verify_file", NAMED(umbelpy_verify_file),
      "verify_file($module, /, path, format=None, *, " UMBELPY_HOW_IT_WAS_MADE
      ")\n--\n\nThe same for a file."},

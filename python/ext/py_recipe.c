@@ -63,11 +63,11 @@ static umbel_recipe *parse(umbelpy_state *state, PyObject *text) {
 }
 
 static int use_named(umbelpy_state *state, const char *name) {
-    static const char *const uses[] = {"record", "key", "digest"};
-    for (int i = 0; i < 3; i++) {
+    static const char *const uses[] = {"record", "key", "digest", "host"};
+    for (int i = 0; i < 4; i++) {
         if (strcmp(name, uses[i]) == 0) return i;
     }
-    umbelpy_refuse(state, UMBEL_EINVAL, "use", "record, key or digest");
+    umbelpy_refuse(state, UMBEL_EINVAL, "use", "record, key, digest or host");
     return -1;
 }
 
@@ -85,17 +85,19 @@ static PyObject *key_of(const umbel_recipe *recipe, int use, umbel_key record) {
 }
 
 PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"recipe", "record", "use", "header", NULL};
+    static char *names[] = {"recipe", "record", "use", "header", "lookup", NULL};
     umbelpy_state *state = PyModule_GetState(module);
     PyObject *text, *record, *header = NULL, *result = NULL;
     const char *use_name = "record";
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$sO:record_key", names, &text, &record,
-                                     &use_name, &header)) {
+    int lookup = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|$sOp:record_key", names, &text, &record,
+                                     &use_name, &header, &lookup)) {
         return NULL;
     }
     int use = use_named(state, use_name);
     umbel_recipe *recipe = use < 0 ? NULL : parse(state, text);
     if (!recipe) return NULL;
+    if (lookup) use |= UMBEL_USE_LOOKUP;
     umbelpy_key key, head = {0};
     bool ok = true;
     if (header && header != Py_None) {
@@ -159,12 +161,13 @@ static bool feed(lines *l, PyObject *data, bool last) {
     return !e || umbelpy_fail(l->state, e, &diag, NULL);
 }
 
-static bool lines_open(umbelpy_state *state, PyObject *source, PyObject *recipe, lines *l) {
+static bool lines_open(umbelpy_state *state, PyObject *source, PyObject *recipe,
+                       umbel_recipe_use use, lines *l) {
     umbel_diag diag = {0};
     *l = (lines){.state = state, .recipe = parse(state, recipe)};
     if (!l->recipe) return false;
     if (umbelpy_is_file(source)) l->file = source;
-    umbel_err e = umbel_records_new(l->recipe, UMBEL_USE_RECORD, '\n', &l->records, &diag);
+    umbel_err e = umbel_records_new(l->recipe, use, '\n', &l->records, &diag);
     bool ok = !e || umbelpy_fail(state, e, &diag, NULL);
     if (ok && PyUnicode_Check(source)) {
         PyErr_SetString(PyExc_TypeError, "lines come as bytes, or from a file");
@@ -220,12 +223,13 @@ static size_t lines_keys(lines *l, const umbel_records_batch *b) {
 }
 
 /* The arguments (data, *, recipe=None) of a method: None is the filter's own. */
-static bool lines_args(PyObject *self, PyObject *args, PyObject *kwargs, lines *l) {
+static bool lines_args(PyObject *self, PyObject *args, PyObject *kwargs, umbel_recipe_use use,
+                       lines *l) {
     static char *names[] = {"data", "recipe", NULL};
     PyObject *data, *text = NULL, *own = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|$O", names, &data, &text)) return false;
     if (!text || text == Py_None) text = own = umbelpy_get_recipe(self, NULL);
-    bool ok = text && lines_open(umbelpy_state_of(self), data, text, l);
+    bool ok = text && lines_open(umbelpy_state_of(self), data, text, use, l);
     Py_XDECREF(own);
     return ok;
 }
@@ -249,7 +253,8 @@ static PyObject *add_all(umbelpy_filter *filter, lines *l) {
 
 PyObject *umbelpy_add_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
     lines l;
-    return lines_args(self, args, kwargs, &l) ? add_all(filter_of(self), &l) : NULL;
+    return lines_args(self, args, kwargs, UMBEL_USE_RECORD, &l) ? add_all(filter_of(self), &l)
+                                                                : NULL;
 }
 
 bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe, umbelpy_work work,
@@ -259,7 +264,7 @@ bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
     lines l;
-    bool ok = text && lines_open(state, source, text, &l);
+    bool ok = text && lines_open(state, source, text, UMBEL_USE_RECORD, &l);
     Py_XDECREF(text);
     if (!ok) return false;
     while (!e && lines_next(&l, &b)) {
@@ -284,7 +289,7 @@ PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
     umbelpy_filter *filter = filter_of(self);
     umbel_records_batch b;
     lines l;
-    if (!lines_args(self, args, kwargs, &l)) return NULL;
+    if (!lines_args(self, args, kwargs, UMBEL_USE_LOOKUP, &l)) return NULL;
     PyObject *found = PyList_New(0);
     bool ok = found != NULL;
     while (ok && lines_next(&l, &b)) {
@@ -365,7 +370,7 @@ PyObject *umbelpy_update_from(PyObject *self, PyObject *args, PyObject *kwargs) 
         return umbelpy_refuse(state, UMBEL_EINVAL, "type", "a file's recipe says it: type=");
     }
     PyObject *text = request.recipe ? Py_NewRef(request.recipe) : umbelpy_get_recipe(self, NULL);
-    bool ok = text && lines_open(state, source, text, &l);
+    bool ok = text && lines_open(state, source, text, UMBEL_USE_RECORD, &l);
     Py_XDECREF(text);
     return ok ? add_all(filter_of(self), &l) : NULL;
 }

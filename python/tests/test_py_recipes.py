@@ -19,11 +19,12 @@ def of_hex(text):
     return None if text == "-" else b"" if text == "empty" else bytes.fromhex(text)
 
 
-@pytest.mark.parametrize("name", ["fields", "csv", "json", "meanings"])
+@pytest.mark.parametrize("name", ["fields", "csv", "json", "meanings", "hosts"])
 def test_golden_table(name):
     n = 0
     for recipe, use, header, record, state, key, _ in rows(f"recipes/{name}.tsv"):
-        found = umbel.record_key(recipe, of_hex(record), use=use, header=of_hex(header))
+        use, _, lookup = use.partition(" ")
+        found = umbel.record_key(recipe, of_hex(record), use=use, header=of_hex(header), lookup=bool(lookup))
         assert found == (state, of_hex(key)), (recipe, record)
         n += 1
     assert n > 100
@@ -156,3 +157,22 @@ def test_json_as_python_reads_it():
         assert umbel.record_key("json=.a", text) == want, (seed, text)
         kinds.add(want[0])
     assert kinds == {"key", "nothing", "malformed"}
+
+
+def test_table_of_lookups():
+    f = umbel.Filter(100, 1e-9)
+    f.recipe = "domain"
+    done = f.add_lines((GOLDEN / "recipes" / "listed.txt").read_bytes())
+    assert (done.new, done.malformed) == (4, 0)
+
+    def has(text, use):
+        _, key = umbel.record_key("domain", text, use=use, lookup=True)
+        labels = key.split(b".") if key else []
+        return any(b".".join(labels[i:]) in f for i in range(len(labels)))
+    n = 0
+    for text, key, host, record, what in rows("recipes/lookups.tsv"):
+        text = of_hex(text)
+        assert (f.find_lines(text + b"\n") == [text]) == (record == "yes"), what
+        assert [has(text, use) for use in ("key", "host", "record")] == [a == "yes" for a in (key, host, record)], what
+        n += 1
+    assert n > 40

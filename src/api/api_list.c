@@ -173,6 +173,10 @@ size_t umbel_list_text(const umbel_list *l, char *text, size_t cap) {
 
 /* ---- asking ------------------------------------------------------------------------------- */
 
+static umbel_recipe_use lookup(umbel_recipe_use use) {
+    return (umbel_recipe_use)(use | UMBEL_USE_LOOKUP);
+}
+
 static bool has_key(const umbel_list *l, umbel_key key) {
     do {
         if (umbel_contains(l->filter, key.data, key.len)) return true;
@@ -187,7 +191,8 @@ bool umbel_list_has(umbel_list *l, umbel_recipe_use use, const void *text, size_
     uint8_t stack[STACK], *scratch = stack, state;
     size_t room = umbel_recipe_room(l->recipe, 1, len);
     if (room > sizeof stack) scratch = umbeli_new(&l->settings, room);
-    bool found = scratch && umbel_recipe_apply(l->recipe, use, &key, 1, scratch, &state) == 1 &&
+    bool found = scratch &&
+                 umbel_recipe_apply(l->recipe, lookup(use), &key, 1, scratch, &state) == 1 &&
                  has_key(l, key);
     if (scratch != stack) umbeli_delete(&l->settings, scratch);
     return found;
@@ -242,7 +247,7 @@ umbel_err umbel_list_has_many(umbel_list *l, umbel_recipe_use use, umbel_key *te
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the keys");
     }
     uint8_t *states = scratch + room;
-    umbel_recipe_apply(l->recipe, use, texts, n, scratch, states);
+    umbel_recipe_apply(l->recipe, lookup(use), texts, n, scratch, states);
     for (size_t from = 0; from < n; from += BATCH) {
         size_t batch = n - from < BATCH ? n - from : BATCH;
         ask_parents(l, texts + from, states + from, batch, hit + from, r);

@@ -111,9 +111,29 @@ typedef umbel_found umbeli_select(const umbel_recipe *r, umbeli_text record, uin
                                   umbeli_text *part);
 
 umbeli_select umbeli_select_fields, umbeli_select_quoted, umbeli_select_json, umbeli_select_entry;
+umbeli_select umbeli_select_asked;     /* an entry or, if it is none, what select_host finds */
+umbeli_select umbeli_select_host;      /* of a URL, an address or a name */
+umbeli_select umbeli_select_authority; /* of user@host:port: no other byte ends the host */
 
-/* The host of a URL, or of host:port; another text stays as it is. */
-umbeli_text umbeli_host(umbeli_text text);
+/* ---- Hosts: recipe_host.c ---- */
+
+typedef struct umbeli_url_host {
+    umbeli_text name; /* as it stands: umbeli_percent_decoded if the URL is special */
+    bool scheme;      /* else it begins with two slashes */
+    bool special;     /* http and the like */
+} umbeli_url_host;
+
+/* False: the text is not a URL. */
+bool umbeli_url(umbeli_text text, umbeli_url_host *url);
+
+/* The host of [user@]host[:[port]]; of IPv6, without its brackets. */
+umbeli_text umbeli_authority_host(umbeli_text authority);
+
+/* The text before the first of these bytes. */
+umbeli_text umbeli_before_path(umbeli_text text, const char *ends);
+
+/* Written to `to`, which may be the text itself; a % without two digits stands for itself. */
+umbeli_text umbeli_percent_decoded(umbeli_text text, uint8_t *to);
 
 /* The fields of a record, one after the other. */
 typedef struct umbeli_fields {

@@ -72,18 +72,31 @@ static umbel_found digest_as_read(const umbel_recipe *r, umbeli_text *key, uint8
     return UMBEL_FOUND_KEY;
 }
 
-/* Labels of 1 byte or more between dots, the last dot left out; no white space or controls. */
-static umbel_found as_domain(umbeli_text *key) {
-    if (key->len == 0) return UMBEL_FOUND_NOTHING;
-    if (key->at[key->len - 1] == '.') key->len--;
-    if (key->len == 0 || key->len > DOMAIN_MAX) return UMBEL_FOUND_MALFORMED;
-    uint8_t before = '.';
-    for (size_t i = 0; i < key->len; i++) {
-        uint8_t c = key->at[i];
-        if (c <= ' ' || c == 0x7f || (c == '.' && before == '.')) return UMBEL_FOUND_MALFORMED;
-        before = c;
+/* The last labels of a text that are a name: 1 byte or more each between dots, without white space
+ * or controls, and 253 bytes in all. */
+static umbeli_text last_labels(umbeli_text t) {
+    size_t from = t.len, label_end = t.len;
+    for (size_t i = t.len; i-- > 0 && t.len - i <= DOMAIN_MAX;) {
+        uint8_t c = t.at[i];
+        if (c <= ' ' || c == 0x7f || (c == '.' && i + 1 == label_end)) break;
+        if (c == '.') {
+            label_end = i;
+        } else if (i == 0 || t.at[i - 1] == '.') {
+            from = i;
+        }
     }
-    return before == '.' ? UMBEL_FOUND_MALFORMED : UMBEL_FOUND_KEY;
+    return (umbeli_text){t.at + from, t.len - from};
+}
+
+/* The last dot is left out.  A lookup asks for the parents of what is not a name, too: whoever is
+ * on a list chooses the labels below it. */
+static umbel_found as_domain(umbeli_text *key, bool lookup) {
+    if (key->len == 0) return UMBEL_FOUND_NOTHING;
+    umbeli_text t = *key;
+    if (t.at[t.len - 1] == '.') t.len--;
+    while (lookup && t.len && t.at[t.len - 1] == '.') t.len--;
+    *key = last_labels(t);
+    return key->len && (lookup || key->len == t.len) ? UMBEL_FOUND_KEY : UMBEL_FOUND_MALFORMED;
 }
 
 static umbel_found as_type(const umbel_recipe *r, umbeli_text *key, uint8_t **to) {
@@ -96,10 +109,10 @@ static umbel_found as_type(const umbel_recipe *r, umbeli_text *key, uint8_t **to
     return UMBEL_FOUND_KEY;
 }
 
-static umbel_found meant(const umbel_recipe *r, umbel_recipe_use use, umbeli_text *key,
+static umbel_found meant(const umbel_recipe *r, umbel_recipe_use use, bool lookup, umbeli_text *key,
                          uint8_t **to) {
     switch (r->meaning) {
-    case UMBELI_MEANING_DOMAIN: return as_domain(key);
+    case UMBELI_MEANING_DOMAIN: return as_domain(key, lookup);
     case UMBELI_MEANING_TYPE: return as_type(r, key, to);
     case UMBELI_MEANING_SHA1:
     case UMBELI_MEANING_NTLM:
@@ -131,14 +144,6 @@ static umbel_found select_line(const umbel_recipe *r, umbeli_text record, uint8_
     return UMBEL_FOUND_KEY;
 }
 
-/* Selects the host of a URL; a name stays as it is. */
-static umbel_found select_host(const umbel_recipe *r, umbeli_text record, uint8_t **to,
-                               umbeli_text *part) {
-    (void)r, (void)to;
-    *part = umbeli_host(umbeli_trimmed(record));
-    return UMBEL_FOUND_KEY;
-}
-
 static umbel_found select_none(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                umbeli_text *part) {
     (void)r, (void)record, (void)to, (void)part;
@@ -146,12 +151,13 @@ static umbel_found select_none(const umbel_recipe *r, umbeli_text record, uint8_
 }
 
 /* The selection for records without quotes. */
-static umbeli_select *selection(const umbel_recipe *r, umbel_recipe_use use) {
-    if (use == UMBEL_USE_KEY) {
-        return r->meaning == UMBELI_MEANING_DOMAIN ? select_host : select_line;
+static umbeli_select *selection(const umbel_recipe *r, umbel_recipe_use use, bool lookup) {
+    if (use == UMBEL_USE_KEY || use == UMBEL_USE_HOST) {
+        if (r->meaning != UMBELI_MEANING_DOMAIN) return select_line;
+        return use == UMBEL_USE_KEY ? umbeli_select_host : umbeli_select_authority;
     }
     switch (r->head) {
-    case UMBELI_HEAD_DOMAIN: return umbeli_select_entry;
+    case UMBELI_HEAD_DOMAIN: return lookup ? umbeli_select_asked : umbeli_select_entry;
     case UMBELI_HEAD_COLUMNS: return r->parts[0].first ? umbeli_select_fields : select_none;
     case UMBELI_HEAD_FIELDS: return umbeli_select_fields;
     case UMBELI_HEAD_JSON: return umbeli_select_json;
@@ -188,9 +194,11 @@ size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use, umbe
         if (n) memset(states, UMBEL_FOUND_KEY, n);
         return n;
     }
-    umbeli_select *pick = selection(recipe, use);
+    bool lookup = (use & UMBEL_USE_LOOKUP) != 0;
+    use = (umbel_recipe_use)(use & (UMBEL_USE_LOOKUP - 1u));
+    umbeli_select *pick = selection(recipe, use, lookup);
     bool csv = recipe->csv && pick == umbeli_select_fields;
-    bool crlf = recipe->crlf && use != UMBEL_USE_KEY;
+    bool crlf = recipe->crlf && use != UMBEL_USE_KEY && use != UMBEL_USE_HOST;
     uint8_t *to = scratch;
     quotes q = {0};
     size_t found = 0;
@@ -201,7 +209,7 @@ size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use, umbe
         umbel_found state = (quoted ? umbeli_select_quoted : pick)(recipe, record, &to, &key);
         if (state == UMBEL_FOUND_KEY) {
             key = normalised(recipe, key, &to);
-            state = meant(recipe, use, &key, &to);
+            state = meant(recipe, use, lookup, &key, &to);
         }
         records[i] = state ? (umbel_key){NULL, 0} : (umbel_key){key.at, key.len};
         states[i] = (uint8_t)state;
@@ -224,6 +232,7 @@ size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t byte
         room = all;
     }
     if (r->lower || r->upper) room += selected;
+    if (r->meaning == UMBELI_MEANING_DOMAIN) room += all; /* a host is cleaned and decoded */
     if (r->meaning == UMBELI_MEANING_TYPE || r->meaning == UMBELI_MEANING_NTLM) {
         room += 2 * selected;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * recipe_domain.c - entries of block lists in all their forms, and the host of a URL
+ * recipe_domain.c - entries of block lists in all their forms
  */
 #include <string.h>
 
@@ -134,12 +134,32 @@ static umbel_domain_form zone(umbeli_text first, umbeli_text rest, umbeli_text *
     return is(action, "rpz-passthru.") ? UMBEL_DOMAIN_EXCEPTION : UMBEL_DOMAIN_RPZ;
 }
 
-/* Where :// is, or NULL. */
-static const uint8_t *scheme_of(umbeli_text t) {
-    for (size_t i = 0; i + 2 < t.len; i++) {
-        if (memcmp(t.at + i, "://", 3) == 0) return t.at + i;
+/* The longest host that can be a name, if every byte of it is encoded. */
+enum { ENCODED_MAX = 3 * 254 };
+
+static bool is_encoded_name(umbeli_text t) {
+    uint8_t plain[ENCODED_MAX];
+    return t.len <= sizeof plain && is_name(umbeli_percent_decoded(t, plain));
+}
+
+static bool has_any(umbeli_text t, const char *bytes) {
+    return umbeli_before_path(t, bytes).len < t.len;
+}
+
+/* A URL or, without its scheme, `name/path`, `name?query` and `name:port`.  Those may as well be
+ * somebody's address (the rest of its domain is not to blame), a rule of an ad blocker for a path
+ * (`name/ads*`, `name##.banner`) or a folder, and are then not understood. */
+static umbel_domain_form url(umbeli_text t, umbeli_text *name) {
+    umbeli_url_host found;
+    if (umbeli_url(t, &found)) {
+        *name = found.name;
+        bool ok = found.special ? is_encoded_name(*name) : is_name(*name);
+        return found.scheme && ok ? UMBEL_DOMAIN_URL : UMBEL_DOMAIN_UNKNOWN;
     }
-    return NULL;
+    umbeli_text authority = umbeli_before_path(t, "/?");
+    *name = umbeli_authority_host(authority);
+    bool other = has_any(authority, "@") || has_any(t, "*^|$") || !has_any(*name, ".");
+    return !other && is_name(*name) ? UMBEL_DOMAIN_URL : UMBEL_DOMAIN_UNKNOWN;
 }
 
 static bool is_dnsmasq(umbeli_text t) {
@@ -159,33 +179,14 @@ static umbel_domain_form entry(umbeli_text t, umbeli_text *name) {
     if (!ends(rest)) return is_address(first) ? hosts(rest, name) : zone(first, rest, name);
     if (begins(first, "$")) return UMBEL_DOMAIN_NONE;
     *name = begins(first, "*.") ? after(first, 2) : begins(first, ".") ? after(first, 1) : first;
-    if (is_name(*name)) return UMBEL_DOMAIN_PLAIN;
-    *name = umbeli_host(first);
-    bool url = scheme_of(first) != NULL;
-    return url && is_name(*name) ? UMBEL_DOMAIN_URL : UMBEL_DOMAIN_UNKNOWN;
+    return is_name(*name) ? UMBEL_DOMAIN_PLAIN : url(first, name);
 }
 
-/* ---- URLs ---- */
-
-umbeli_text umbeli_host(umbeli_text t) {
-    if (t.len == 0) return t;
-    const uint8_t *scheme = scheme_of(t);
-    if (scheme) t = after(t, (size_t)(scheme + 3 - t.at));
-    size_t end = 0;
-    while (end < t.len && t.at[end] != '/' && t.at[end] != '?' && t.at[end] != '#') end++;
-    t.len = end;
-    for (size_t i = t.len; i-- > 0 && scheme;) {
-        if (t.at[i] != '@') continue;
-        t = after(t, i + 1);
-        break;
-    }
-    if (t.len && *t.at == '[') { /* of IPv6 */
-        const uint8_t *close = memchr(t.at, ']', t.len);
-        return close ? (umbeli_text){t.at + 1, (size_t)(close - t.at) - 1} : t;
-    }
-    const uint8_t *colon = memchr(t.at, ':', t.len);
-    if (colon && is_number(after(t, (size_t)(colon + 1 - t.at)))) t.len = (size_t)(colon - t.at);
-    return t;
+/* Whether the line has a form, even if it was not understood, in which a name is not the text. */
+static bool has_form(umbeli_text t) {
+    umbeli_text rest = umbeli_unmarked(t), first = word(&rest);
+    return begins(first, "||") || begins(first, "@@||") || is_dnsmasq(first) ||
+           (is_address(first) && !ends(rest));
 }
 
 /* ---- Recipes ---- */
@@ -200,11 +201,22 @@ umbel_domain_form umbel_domain_entry(const void *line, size_t len, umbel_key *na
 
 umbel_found umbeli_select_entry(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                 umbeli_text *part) {
-    (void)r, (void)to;
+    (void)r;
     switch (entry(record, part)) {
     case UMBEL_DOMAIN_NONE:
     case UMBEL_DOMAIN_EXCEPTION: return UMBEL_FOUND_NOTHING;
     case UMBEL_DOMAIN_UNKNOWN: return UMBEL_FOUND_MALFORMED;
+    case UMBEL_DOMAIN_URL:
+        *part = umbeli_percent_decoded(*part, *to);
+        *to += part->len;
+        return UMBEL_FOUND_KEY;
     default: return UMBEL_FOUND_KEY;
     }
+}
+
+umbel_found umbeli_select_asked(const umbel_recipe *r, umbeli_text record, uint8_t **to,
+                                umbeli_text *part) {
+    umbel_found state = umbeli_select_entry(r, record, to, part);
+    if (state != UMBEL_FOUND_MALFORMED || has_form(record)) return state;
+    return umbeli_select_host(r, umbeli_unmarked(record), to, part);
 }

@@ -30,12 +30,19 @@ def key_files(keys):
 def can_be_a_line(key):
     return b"\0" not in key or b"\n" not in key
 
-def check_typed(recipe, cases):
-    """check -e: what is typed is a key already.  Arguments cannot contain NUL."""
+def check_typed(recipe, use, cases):
+    """check -e and, where that makes a difference, build -e: what is typed is a key already.  Arguments
+    cannot contain NUL."""
     for text, state, key in cases:
-        if b"\0" not in text + (key or b""):
-            run("check", "-q", "--recipe", recipe, "model.umb", "-e", os.fsdecode(text),
-                status=0 if state == "key" else 3)
+        if b"\0" in text + (key or b""):
+            continue
+        typed = ["--recipe", recipe, "-e", os.fsdecode(text)]
+        if use == "key lookup" or "domain" not in recipe:
+            run("check", "-q", "model.umb", *typed, status={"key": 0, "nothing": 1, "malformed": 3}[state])
+        else:
+            run("build", *plan, "-o", "t.umb", *typed, status=0 if key else 3)
+            if key:
+                run("check", "-q", "--recipe", "line", "t.umb", "-e", os.fsdecode(key))
 
 def check_found(how, first, good, bad, end):
     """What other programs call the keys is found by the recipe, and what has no key is not."""
@@ -56,13 +63,16 @@ def check_built(how, first, good, bad, end):
 
 def check_records(recipe, use, header, cases):
     """Each record once in check and once in build, as lines that end in a newline there and in NUL
-    here, if it can be such a line."""
+    here, if it can be such a line.  Of domains, check finds more than build takes."""
     csv = recipe.startswith("csv")
     fits = lambda record, end: end not in record or (csv and record.count(b'"') > 1)
     first = [header] if header is not None else []
     digests = ["--digests"] if use == "digest" else []
     done = 0
-    for check, ends in (check_found, (b"\n", b"\0")), (check_built, (b"\0", b"\n")):
+    ways = [(check_found, (b"\n", b"\0")), (check_built, (b"\0", b"\n"))]
+    if "domain" in recipe:
+        ways = ways[:1] if use == "record lookup" else ways[1:]
+    for check, ends in ways:
         left = cases
         for end in ends:
             if header is not None and not fits(header, end):
@@ -83,7 +93,7 @@ def check_records(recipe, use, header, cases):
     return done
 
 groups, rows, seen = collections.defaultdict(list), 0, 0
-for table in ("fields", "csv", "json", "meanings"):
+for table in ("fields", "csv", "json", "meanings", "hosts"):
     for line in (root / f"tests/golden/recipes/{table}.tsv").read_text().splitlines()[1:]:
         recipe, use, header, record, state, key, by = line.split("\t")
         groups[recipe, use, bytes_of(header)].append((bytes_of(record), state, bytes_of(key)))
@@ -93,11 +103,13 @@ for table in ("fields", "csv", "json", "meanings"):
 run("build", *plan, *option, "-o", "model.umb", write("plain", plain, end))
 run("add", "-q", "model.umb", write("others", others, other_end))
 for (recipe, use, header), cases in sorted(groups.items(), key=str):
-    if use == "key":
-        check_typed(recipe, cases)
+    if use.startswith("host"):
+        seen += 2 * len(cases)  # the command has no such use
+    elif use.startswith("key"):
+        check_typed(recipe, use, cases)
         seen += 2 * len(cases)
     else:
-        seen += check_records(recipe, use, header, cases)
-assert rows >= 900 and seen == 2 * rows, (rows, seen)
+        seen += check_records(recipe, use, header, cases) * (2 if "domain" in recipe else 1)
+assert rows >= 1200 and seen == 2 * rows, (rows, seen)
 P
 }

@@ -110,7 +110,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     size_t first = umbel_recipe_first(r, '\n', text, len);
     if (!umbel_recipe_bind(r, text, first < len ? first : len - 1, &bound, NULL)) {
-        for (int use = 0; use < 3; use++) {
+        for (int use = 0; use < 2 * UMBEL_USE_LOOKUP; use++) {
+            if ((use & (UMBEL_USE_LOOKUP - 1)) > UMBEL_USE_HOST) continue;
             split(bound, text, len, &all);
             memcpy(all.keys, all.records, all.n * sizeof *all.keys);
             uint8_t *scratch = malloc(umbel_recipe_room(bound, all.n, len));

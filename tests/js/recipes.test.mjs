@@ -3,6 +3,7 @@
 // recipes.test.mjs - how records become keys: every row of the golden table, and what filters keep
 
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { built, golden, hex } from './support.mjs';
 
@@ -12,14 +13,15 @@ function bytes(text) {
   return text === 'empty' ? new Uint8Array() : hex(text);
 }
 
-for (const name of ['fields', 'csv', 'json', 'meanings']) {
+for (const name of ['fields', 'csv', 'json', 'meanings', 'hosts']) {
   test(`golden: ${name}`, () => {
     const rows = golden(`recipes/${name}.tsv`).slice(1);
     assert.ok(rows.length > 100);
     for (const [text, use, header, record, state, key] of rows) {
       let recipe = new Recipe(text);
       if (header !== '-') recipe = recipe.bind(bytes(header));
-      const found = recipe.apply(bytes(record), use);
+      const [how, lookup] = use.split(' ');
+      const found = recipe.apply(bytes(record), how, !!lookup);
       assert.equal(found.state, state, `${text} of ${record}`);
       assert.deepEqual(found.key && Buffer.from(found.key), key === '-' ? null : Buffer.from(bytes(key)),
         `${text} of ${record}`);
@@ -66,4 +68,23 @@ test('domains: a parent is enough', () => {
   const { key } = recipe.apply('a.b.example.com', 'key');
   assert.equal(Buffer.from(recipe.hit(filter, key)).toString(), 'example.com');
   assert.equal(recipe.hit(filter, recipe.apply('example.org').key), null);
+});
+
+test('golden: lookups', () => {
+  const filter = Filter.create({ capacity: 100, fpr: 1e-9 });
+  const recipe = new Recipe('domain');
+  const lines = readFileSync(new URL('../golden/recipes/listed.txt', import.meta.url), 'utf8');
+  for (const line of lines.split('\n')) {
+    const { state, key } = recipe.apply(line);
+    if (state === 'key') filter.add(key);
+  }
+  const rows = golden('recipes/lookups.tsv').slice(1);
+  assert.ok(rows.length > 40);
+  for (const [text, key, host, record, what] of rows) {
+    const answers = ['key', 'host', 'record'].map((use) => {
+      const found = recipe.apply(bytes(text), use, true);
+      return found.key && recipe.hit(filter, found.key) ? 'yes' : 'no';
+    });
+    assert.deepEqual(answers, [key, host, record], what);
+  }
 });

@@ -62,15 +62,31 @@ check("the parent alone", not bad:contains("example"))
 check("similar", not bad:contains("notbad.example"))
 check("empty", not bad:contains(""))
 check("long", not bad:contains(("a."):rep(5000) .. "org"))
-check("NUL", not bad:contains("bad.example\0"))
+check("NUL", not bad:contains("bad.exa\0mple"))
 check("a line of a hosts file", bad:line("0.0.0.0 ads.test # ads"))
 check("a comment", not bad:line("# ads.test"))
 local info = bad:info()
 check("info", info.kind == "tight" and info.keys == 2 and info.replaced == 0 and info.bytes > 0)
 
+-- The table of lookups that every binding has.
+local golden, listed, rows = "tests/golden/recipes/", {}, 0
+for line in io.lines(golden .. "listed.txt") do listed[#listed + 1] = line end
+local hosts = assert(umbel.open(build("hosts.umb", listed, "domain")))
+for line in io.lines(golden .. "lookups.tsv") do
+    local hex, key, host, record, what = line:match("^(%S+)\t(%S+)\t(%S+)\t(%S+)\t(.*)$")
+    if hex ~= "text" then
+        local text = hex == "empty" and "" or hex:gsub("..", function(x) return string.char(tonumber(x, 16)) end)
+        rows = rows + 1
+        check(what .. ": key", hosts:contains(text) == (key == "yes"))
+        check(what .. ": host", hosts:host(text) == (host == "yes"))
+        check(what .. ": line", hosts:line(text) == (record == "yes"))
+    end
+end
+check("the table has rows", rows > 40)
+
 -- Nothing raises an error.
 for _, wrong in ipairs({1, true, {}, print}) do
-    check("a " .. type(wrong), bad:contains(wrong) == false and bad:line(wrong) == false)
+    check("a " .. type(wrong), bad:contains(wrong) == false and bad:host(wrong) == false and bad:line(wrong) == false)
 end
 check("nil", bad:contains(nil) == false)
 
@@ -94,7 +110,7 @@ build("bad.umb", {"third.example"}, "domain")
 check("until there is one", wait_for(function() return bad:contains("third.example") end))
 
 bad:close()
-check("closed", bad:contains("third.example") == false and bad:line("third.example") == false)
+check("closed", bad:contains("third.example") == false and bad:host("third.example") == false and bad:line("third.example") == false)
 bad:close()
 lines = nil
 collectgarbage()

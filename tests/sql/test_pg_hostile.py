@@ -7,7 +7,7 @@ from pathlib import Path
 import psycopg2
 import pytest
 
-from conftest import CORPORA, inputs_of, new_cluster
+from conftest import CORPORA, ROOT, inputs_of, new_cluster
 
 ROUNDS = 10000
 # Every way to use a value, whose result does not matter.
@@ -177,3 +177,22 @@ def test_a_value_beyond_the_cache_goes_with_the_transaction(db):
     held = db.one("SELECT coalesce(sum(total_bytes), 0) FROM pg_backend_memory_contexts c"
                   " WHERE name LIKE 'umbel%%' OR to_jsonb(c) ->> 'parent' LIKE 'umbel%%'")  # 18 has no parent
     assert held < 1 << 20, held
+
+
+def test_table_of_lookups(db):
+    """Lines of a list and texts that are looked up, as in every other binding: a refused text is a no."""
+    golden = ROOT / "tests" / "golden" / "recipes"
+    listed = [line for line in (golden / "listed.txt").read_text().splitlines() if not line.startswith("#")]
+    db("CREATE TABLE listed AS SELECT umbel_agg(d, 100, 1e-9, umbel_with(recipe => 'domain')) AS f FROM unnest(%s) d", listed)
+    rows = [line.split("\t") for line in (golden / "lookups.tsv").read_text().splitlines()[1:]]
+    assert len(rows) > 40
+    for text, _, _, record, what in rows:
+        asked = "" if text == "empty" else bytes.fromhex(text).decode()
+        if "\0" in asked:
+            continue  # no text of PostgreSQL has one
+        try:
+            found = db.one("SELECT f @> %s::text FROM listed", asked)
+        except psycopg2.Error as error:
+            assert error.pgcode == "22P02", error
+            found = None
+        assert bool(found) == (record == "yes"), what

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The SQLite extension, in Python's sqlite3 and in the shell."""
+import json
 import os
 import sqlite3
 import subprocess
@@ -314,3 +315,20 @@ int main(void) {
     subprocess.run(["gcc", "-DSQLITE_CORE", f"-I{single}", single / "umbel_sqlite.c", program, "-o",
                     tmp_path / "program", "-lsqlite3", "-lm", "-lpthread"], check=True)
     assert subprocess.check_output([tmp_path / "program"], text=True) == "1\n"
+
+
+def test_table_of_lookups(db):
+    """Lines of a list and texts that are looked up, as in every other binding: a refused text is a no."""
+    golden = ROOT / "tests" / "golden" / "recipes"
+    listed = [line for line in (golden / "listed.txt").read_text().splitlines() if not line.startswith("#")]
+    blob = one(db, f"SELECT umbel(value, 100, 1e-9, 'recipe=domain') FROM json_each('{json.dumps(listed)}')")
+    rows = [line.split("\t") for line in (golden / "lookups.tsv").read_text().splitlines()[1:]]
+    assert len(rows) > 40
+    for text, _, _, record, what in rows:
+        asked = "" if text == "empty" else bytes.fromhex(text).decode()
+        try:
+            found = one(db, "SELECT umbel_contains(?, ?)", blob, asked)
+        except sqlite3.Error as error:
+            assert "not a domain name" in str(error), error
+            found = None
+        assert bool(found) == (record == "yes"), what

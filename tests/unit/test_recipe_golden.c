@@ -28,10 +28,13 @@ static void from_hex(const char *text, bytes *to) {
     }
 }
 
+/* `key`, or `key lookup`. */
 static umbel_recipe_use use_named(const char *name) {
-    return strcmp(name, "key") == 0      ? UMBEL_USE_KEY
-           : strcmp(name, "digest") == 0 ? UMBEL_USE_DIGEST
-                                         : UMBEL_USE_RECORD;
+    static const char *const names[] = {"record", "key", "digest", "host"};
+    size_t len = strcspn(name, " "), use = 0;
+    while (use < 4 && (strlen(names[use]) != len || strncmp(names[use], name, len) != 0)) use++;
+    assert_true(use < 4);
+    return (umbel_recipe_use)(use | (name[len] ? UMBEL_USE_LOOKUP : 0));
 }
 
 static const char *const states[] = {"key", "nothing", "malformed"};
@@ -49,11 +52,12 @@ static umbel_recipe *recipe_for(const char *text, const bytes *header) {
 static void check_key(char *const field[FIELDS], umbel_found found, umbel_key key,
                       const bytes *want) {
     if (strcmp(states[found], field[4]) != 0) {
-        fail_msg("%s of %s is %s, not %s", field[0], field[3], states[found], field[4]);
+        fail_msg("%s (%s) of %s is %s, not %s", field[0], field[1], field[3], states[found],
+                 field[4]);
     }
     if (!want->given) return;
     if (key.len != want->len || (key.len && memcmp(key.data, want->at, key.len) != 0)) {
-        fail_msg("%s of %s: not %s", field[0], field[3], field[5]);
+        fail_msg("%s (%s) of %s: not %s", field[0], field[1], field[3], field[5]);
     }
 }
 
@@ -131,6 +135,7 @@ static void test_tables(void **state) {
                   check_table("tests/golden/recipes/json.tsv") +
                   check_table("tests/golden/recipes/meanings.tsv");
     assert_true(rows >= 400);
+    assert_true(check_table("tests/golden/recipes/hosts.tsv") >= 300);
 }
 
 int main(void) {
