@@ -58,7 +58,7 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 
 /* NULL: none has the key. */
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len);
-bool serve_list_has(serve_list *list, const void *key, size_t len);
+bool serve_list_has(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
 
 /* Looks for new files; reports on standard error which were replaced and which cannot be read. */
 void serve_lists_refresh(serve_lists *all);

@@ -117,7 +117,7 @@ static enum MHD_Result answer(serve_http *h, struct MHD_Connection *c, const cha
         return refuse(h, c, MHD_HTTP_BAD_REQUEST, "key: missing\n");
     }
     if (len > SERVE_KEY_MAX) return refuse(h, c, MHD_HTTP_URI_TOO_LONG, "key: too long\n");
-    bool found = serve_list_has(l, key, len);
+    bool found = serve_list_has(l, UMBEL_USE_KEY, key, len);
     unsigned status = found ? status_asked_for(c) : 0;
     return MHD_queue_response(c, status ? status : MHD_HTTP_OK, found ? h->yes : h->no);
 }

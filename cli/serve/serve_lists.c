@@ -63,8 +63,8 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
     return NULL;
 }
 
-bool serve_list_has(serve_list *l, const void *key, size_t len) {
-    bool found = umbel_list_has(l->list, UMBEL_USE_KEY, key, len);
+bool serve_list_has(serve_list *l, umbel_recipe_use use, const void *key, size_t len) {
+    bool found = umbel_list_has(l->list, use, key, len);
     l->asked++;
     l->found += found;
     return found;
@@ -72,7 +72,7 @@ bool serve_list_has(serve_list *l, const void *key, size_t len) {
 
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len) {
     for (size_t i = 0; i < all->count; i++) {
-        if (serve_list_has(&all->at[i], key, len)) return &all->at[i];
+        if (serve_list_has(&all->at[i], UMBEL_USE_KEY, key, len)) return &all->at[i];
     }
     return NULL;
 }

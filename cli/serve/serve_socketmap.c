@@ -16,7 +16,8 @@ static size_t put(char reply[SERVE_REPLY_MAX], const char *status, const char *t
     return (size_t)snprintf(reply, SERVE_REPLY_MAX, "%d:%s,", len, body);
 }
 
-/* The name ends at the first space; the rest is the key, spaces and all. */
+/* The name ends at the first space; the rest is the key, spaces and all.  Postfix asks for whole
+ * addresses, whose local parts may have anything before their @, and for `<>`. */
 static size_t reply_to(serve_lists *lists, const char *answer, const char *body, size_t len,
                        char reply[SERVE_REPLY_MAX]) {
     const char *space = memchr(body, ' ', len);
@@ -30,7 +31,7 @@ static size_t reply_to(serve_lists *lists, const char *answer, const char *body,
         lists->refused++;
         return put(reply, "PERM", "there is no such list");
     }
-    bool found = serve_list_has(l, space + 1, len - name_len - 1);
+    bool found = serve_list_has(l, UMBEL_USE_HOST, space + 1, len - name_len - 1);
     return found ? put(reply, "OK", answer) : put(reply, "NOTFOUND", "");
 }
 

@@ -75,6 +75,45 @@ s = client(); s.sendall(b'12:bad ads.test,10:bad x.test,4:no x,3:bad,'); s.shutd
     [[ "$output" = "9:OK REJECT,9:NOTFOUND ,26:PERM there is no such list,"* ]]
 }
 
+@test "squid: percent-encoding up to the last byte of a key" {
+    prepare
+    printf 'ads.test%%\nads.test%%7\nads.test%%7g\n' | "$UMBEL" build -q -p 1e-9 -o odd.umb
+    run bash -c "printf '1 ads.tes%%74 -\nads.tes%%74\n%%61ds.test\nads.tes%%7\n' | '$UMBEL' serve --squid bad.umb"
+    [ "$output" = $'1 OK tag=bad\nOK tag=bad\nOK tag=bad\nERR' ]
+    run bash -c "printf 'ads.test%%\nads.test%%7\nads.test%%7g\n' | '$UMBEL' serve --squid odd.umb"
+    [ "$output" = $'OK tag=odd\nOK tag=odd\nOK tag=odd' ]
+}
+
+@test "socketmap: a length has no leading zero, and may be zero" {
+    prepare
+    start --socketmap unix:map.sock bad.umb
+    run ask "
+for sent in (b'0:,12:bad ads.test,', b'00:,12:bad ads.test,', b'012:bad ads.test,12:bad ads.test,'):
+    s = client(); s.sendall(sent); s.shutdown(1); print(text(s))"
+    [[ "${lines[0]}" == [0-9]*":PERM the request is not a name and a key,9:OK REJECT," ]]
+    [[ "${lines[1]}" == [0-9]*":PERM not a netstring," ]]
+    [[ "${lines[2]}" == [0-9]*":PERM not a netstring," ]]
+}
+
+@test "socketmap: an address is looked up by its domain, and the empty sender is in no list" {
+    printf 'listed.example\n' > names
+    "$UMBEL" build -q --domains -p 1e-9 -o bad.umb names
+    "$UMBEL" build -q -p 1e-9 -o exact.umb <(echo x@listed.example)
+    server=
+    start --socketmap unix:map.sock bad.umb exact.umb
+    run ask "
+s = client()
+for key in ('x@listed.example', 'x@a.b.LISTED.example', 'a/b@listed.example', '\"a b@c.example\"@listed.example',
+            'x@other.example', 'x@listed.example.org', '<>', '', 'listed.example@other.example'):
+    body = 'bad ' + key
+    s.sendall(f'{len(body)}:{body},'.encode()); print(s.recv(99).decode())
+for key in ('x@listed.example', 'y@listed.example', '<>'):
+    body = 'exact ' + key
+    s.sendall(f'{len(body)}:{body},'.encode()); print(s.recv(99).decode())"
+    [ "$(printf '%s\n' "${lines[@]}" | tr -d '0-9:, ' | tr '\n' ' ')" = \
+      "OKREJECT OKREJECT OKREJECT OKREJECT NOTFOUND NOTFOUND NOTFOUND NOTFOUND NOTFOUND OKREJECT NOTFOUND NOTFOUND " ]
+}
+
 @test "socketmap: broken netstrings end their own connection only" {
     prepare
     start --socketmap unix:map.sock --answer "550 no" bad.umb
