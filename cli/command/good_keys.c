@@ -144,6 +144,11 @@ void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settin
         umbel_count_text(result.exceptions, found);
         fprintf(stderr, "umbel: good keys: %s asked, %s exceptions\n",
                 umbel_count_text(result.asked, asked), found);
+        if (good->domains) {
+            fputs("umbel: good names: other names below them may be caught at the list's rate; "
+                  "give those that matter, too (www.NAME)\n",
+                  stderr);
+        }
     }
     if (!result.members) return;
     umbel_count_text(result.members, found);

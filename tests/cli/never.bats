@@ -44,6 +44,14 @@ load helper
     [[ $stderr == *"below a listed name: 1; listed names win"* ]]
 }
 
+@test "never: names below good ones may be caught, and a build of domains says so" {
+    printf 'good.example\n' > good
+    run --separate-stderr umbel build --domains --kind tight -p 1e-6 --never good -o list.umb <(echo bad.example)
+    [[ $stderr == *"good names: other names below them may be caught at the list's rate"* ]]
+    run --separate-stderr umbel build --kind tight -p 1e-6 --never good -o plain.umb <(echo bad.example)
+    [[ $stderr != *"below them"* ]]
+}
+
 @test "never: merge, intersect and fold say how many exceptions they drop" {
     umbel build -q --kind classic -n 20000 -p 1% --never <(seq 30000 90000) -o b.umb <(seq 15000)
     umbel build -q --kind classic -n 20000 -p 1% -o c.umb <(seq 100)
