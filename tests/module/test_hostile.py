@@ -12,6 +12,8 @@ import rdb
 from conftest import umbel_read
 from resp import Error, is_error, keys
 
+pytestmark = pytest.mark.not_reloaded("thousands of dumps: minutes, and most are refused")
+
 ITEMS = keys(400)
 BAD_FORMAT = "ERR Bad data format"
 BAD_DATA = "ERR received bad data"
