@@ -246,7 +246,7 @@ def cut(stage, scene, threads=1):
 def main():
     found = options(__doc__)
     scenes = [scene for scene in SCENES if scene.target] + [HOURS]
-    sizes = (1, 20, 1000, 30000, 300000) if found.long else (1000,)
+    sizes = (2, 20, 400, 30000) if found.long else (1000,)
     tests = []
     for keys in sizes:
         for threads in (1, 3) if found.long else (1,):
