@@ -386,8 +386,8 @@ UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_fore
                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
 /* Like umbel_decode without copying: a read-only filter over `bytes`, which must outlive it
- * unchanged.  Reads only the header; damage to the bits goes unnoticed (umbel_verify finds it) but
- * is harmless: at worst, answers are wrong.  UMBEL_ENOTSUP where the format does not allow it. */
+ * unchanged.  Reads the header and the checksums, and the bits only if they are no more than a MiB:
+ * lookups check what they read (umbel_damage).  UMBEL_ENOTSUP where the format has no views. */
 UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as,
                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
@@ -395,6 +395,15 @@ UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreig
  * secret. */
 UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as,
                                  umbel_diag *diag);
+
+/* Whether lookups in a view or a mapped file have met damage; ask after them.  UMBEL_ECORRUPT: some
+ * piece of 1 MiB, which *diag names, has not the checksum that a native file keeps for it; from
+ * then on it stays so.  A lookup checks every piece that it reads, once, and answers true if it is
+ * damaged, so that a false answer is certain; a batch with as many keys as pieces are left checks
+ * all of them.  Functions that read all bits (copies, sets, umbel_encode, saving) check first, and
+ * fail; only umbel_measure does not.  Other systems' formats, most of which have no checksums, and
+ * filters opened with opts.unchecked are not checked: UMBEL_OK. */
+UMBEL_API umbel_err umbel_damage(const umbel_filter *filter, umbel_diag *diag);
 
 /* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps the file: immediate at
  * any size, shared between processes, read-only.  Truncating a mapped file kills the reader
@@ -459,6 +468,7 @@ struct umbel_opts {
                                  of 8 bytes per key, used instead of memory and then removed      */
     uint32_t threads;         /* calls with a million keys may use this many; 0 and 1: one        */
     bool concurrent;          /* a loaded or decoded filter takes any number of writers           */
+    bool unchecked;           /* views and mapped files are not checked at all: see umbel_damage  */
     uint64_t reserved[4];
 };
 

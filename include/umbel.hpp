@@ -253,6 +253,11 @@ class filter {
                std::vector<std::uint8_t> *was_new = nullptr) {
         return add<std::initializer_list<std::string_view>>(keys, was_new);
     }
+    /* Whether lookups in a view or a mapped file have met damage, where they answer true. */
+    [[nodiscard]] status damage() const {
+        return call(umbel_damage);
+    }
+
     bool contains(std::string_view k) const {
         return umbel_contains(live(), k.data(), k.size());
     }

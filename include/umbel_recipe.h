@@ -200,7 +200,8 @@ UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
  * The file may be replaced at any time (by umbel_file_save or mv): lookups check for that at most
  * once per second, and then use the new file or, if it is not a filter, keep the old one.  Files of
  * up to 64 MiB are read into memory and checked, so nothing done to the file afterwards does any
- * harm; larger ones are mapped (umbel_file_open).  One thread per list. */
+ * harm; larger ones are mapped (umbel_file_open).  A file that is refused is not read again until
+ * it changes.  One thread per list. */
 typedef struct umbel_list umbel_list;
 UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list **out,
                                     umbel_diag *diag);
@@ -210,14 +211,19 @@ UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed           
  * without a key is in no list.  UMBEL_USE_LOOKUP is implied. */
 UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
 
-/* Like umbel_list_has, for many texts, which are replaced by keys.  UMBEL_ENOMEM: nothing was
- * looked up. */
-UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use, umbel_key *texts,
-                                        size_t n, uint8_t *hit, umbel_diag *diag);
+/* Like umbel_list_has, for many texts.  UMBEL_ENOMEM: nothing was looked up. */
+UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use,
+                                        const umbel_key *texts, size_t n, uint8_t *hit,
+                                        umbel_diag *diag);
 
 /* Looks for a new file now; *replaced (optional) says whether there was one.  The error is that of
  * the last attempt: the list keeps answering. */
 UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_diag *diag);
+
+/* Without looking again.  UMBEL_ECORRUPT if lookups have met damage in a mapped list, so that "yes"
+ * may mean only that (umbel_damage); otherwise, the error for which the file that is there now is
+ * not used, and an older one answers. */
+UMBEL_API umbel_err umbel_list_status(const umbel_list *list, umbel_diag *diag);
 
 /* The current filter; valid until the next lookup. */
 UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);

@@ -493,7 +493,9 @@ EXPORT("open") umbel_filter *wasm_open(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     begin();
     if (!ok(umbel_verify(bytes, len, &foreign, &diag))) return NULL;
-    umbel_err e = umbel_view(bytes, len, &foreign, opts(), &f, &diag);
+    umbel_opts verified = *opts();
+    verified.unchecked = true;
+    umbel_err e = umbel_view(bytes, len, &foreign, &verified, &f, &diag);
     if (e == UMBEL_ENOTSUP) e = umbel_decode(bytes, len, &foreign, opts(), &f, &diag);
     return ok(e) ? f : NULL;
 }

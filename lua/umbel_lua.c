@@ -18,12 +18,26 @@ static umbel_list **list_at(lua_State *L, int index) {
     return luaL_testudata(L, index, TYPE);
 }
 
+static void push_reason(lua_State *L, umbel_err e, const umbel_diag *diag) {
+    char text[256];
+    lua_pushstring(L, umbel_explain(e, diag, text, sizeof text));
+}
+
+/* Where the file is damaged, nothing is certain, so that the library says yes. */
 static int ask(lua_State *L, umbel_recipe_use use) {
     umbel_list **list = list_at(L, 1);
     size_t len = 0;
+    umbel_diag diag = {0};
     const char *text = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &len) : NULL;
-    lua_pushboolean(L, list && *list && text && umbel_list_has(*list, use, text, len));
-    return 1;
+    bool found = list && *list && text && umbel_list_has(*list, use, text, len);
+    umbel_err e = found ? umbel_damage(umbel_list_filter(*list), &diag) : UMBEL_OK;
+    if (!e) {
+        lua_pushboolean(L, found);
+        return 1;
+    }
+    lua_pushnil(L);
+    push_reason(L, e, &diag);
+    return 2;
 }
 
 static int contains(lua_State *L) {
@@ -53,6 +67,13 @@ static int info(lua_State *L) {
         if (!lua_stringtonumber(L, value)) lua_pushstring(L, value);
         lua_setfield(L, -2, word);
     }
+    umbel_diag diag = {0};
+    umbel_err e = umbel_list_status(*list, &diag);
+    lua_pushboolean(L, e != UMBEL_OK);
+    lua_setfield(L, -2, "stale");
+    if (!e) return 1;
+    push_reason(L, e, &diag);
+    lua_setfield(L, -2, "reason");
     return 1;
 }
 

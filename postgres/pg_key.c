@@ -99,6 +99,13 @@ static bool asked_text(Datum datum, const umbel_recipe *recipe, uint64_t *number
     return !recipe || applied(recipe, UMBEL_USE_LOOKUP, key);
 }
 
+/* After a lookup: what it said counts. */
+static void insist_on_undamaged(const pgu_asked *asked) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_damage(asked->filter, &diag);
+    if (e) pgu_fail(e, &diag);
+}
+
 /* NULL where there is no key to look up. */
 static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
     uint64_t number;
@@ -109,6 +116,7 @@ static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader r
     while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &k)) {
         found = umbel_contains(asked->filter, k.data, k.len);
     }
+    insist_on_undamaged(asked);
     PG_RETURN_BOOL(found);
 }
 
@@ -117,7 +125,9 @@ static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
     umbel_key k;
     const pgu_asked *asked = pgu_filter(fcinfo, 0);
     if (!read(PG_GETARG_DATUM(1), asked->recipe, &number, &k)) PG_RETURN_NULL();
-    PG_RETURN_INT32((int32)umbel_count(asked->filter, k.data, k.len));
+    uint32 times = umbel_count(asked->filter, k.data, k.len);
+    insist_on_undamaged(asked);
+    PG_RETURN_INT32((int32)times);
 }
 
 #define KEY_TYPE(type, read)                           \

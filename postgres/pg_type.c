@@ -73,7 +73,13 @@ static umbel_filter *opened(FunctionCallInfo fcinfo, int arg, pgu_opener open) {
 }
 
 static bool are_equal(FunctionCallInfo fcinfo) {
-    return umbel_equal(opened(fcinfo, 0, umbel_view), opened(fcinfo, 1, umbel_view));
+    umbel_diag diag = {0};
+    const umbel_filter *a = opened(fcinfo, 0, umbel_view), *b = opened(fcinfo, 1, umbel_view);
+    bool equal = umbel_equal(a, b);
+    umbel_err e = umbel_damage(a, &diag);
+    if (!e) e = umbel_damage(b, &diag);
+    if (e) pgu_fail(e, &diag);
+    return equal;
 }
 
 Datum umbel_pg_equal(PG_FUNCTION_ARGS) {

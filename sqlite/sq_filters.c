@@ -82,7 +82,8 @@ typedef umbel_err (*sq_opener)(const void *bytes, size_t len, const umbel_foreig
 /* A filter knows the fingerprint of its secret: the connection's secrets are tried. */
 static umbel_err sq_open_bytes(sq_connection *c, sq_opener open, const void *bytes, size_t len,
                                umbel_filter **out, umbel_diag *diag) {
-    umbel_opts opts = {.alloc = &sq_memory};
+    /* What is viewed has just been verified. */
+    umbel_opts opts = {.alloc = &sq_memory, .unchecked = open == umbel_view};
     umbel_err e = open(bytes, len, &sq_native, &opts, out, diag);
     for (int i = 0; e == UMBEL_ESECRET && i < c->secrets; i++) {
         opts.secret = c->secret[i];

@@ -107,16 +107,27 @@ static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer)
     sqlite3_free(scratch);
 }
 
+/* Sets the result, unless what a lookup said does not count. */
+static void sq_put_answer(sqlite3_context *ctx, const sq_asked *asked, int answer) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_damage(asked->filter, &diag);
+    if (e) {
+        sq_fail(ctx, e, &diag);
+    } else {
+        sqlite3_result_int(ctx, answer);
+    }
+}
+
 static void sq_answer_contains(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
     bool found = umbel_contains(asked->filter, key.data, key.len);
     while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &key)) {
         found = umbel_contains(asked->filter, key.data, key.len);
     }
-    sqlite3_result_int(ctx, found);
+    sq_put_answer(ctx, asked, found);
 }
 
 static void sq_answer_count(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
-    sqlite3_result_int(ctx, (int)umbel_count(asked->filter, key.data, key.len));
+    sq_put_answer(ctx, asked, (int)umbel_count(asked->filter, key.data, key.len));
 }
 
 static void sq_contains(sqlite3_context *ctx, int n, sqlite3_value **args) {

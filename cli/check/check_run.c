@@ -32,13 +32,16 @@ static void look_up(void *ctx, cli_batch *b) {
     cli_check *c = ctx;
     guarded_batch g = {c, b};
     if (c->follow) cli_follow_begin(c->follow, &c->lookup);
-    if (!cli_guarded(look_up_guarded, &g)) b->lines = no_answer;
+    if (!cli_guarded(look_up_guarded, &g) || cli_lookup_damaged(&c->lookup, NULL)) {
+        b->lines = no_answer;
+    }
     if (c->follow) cli_follow_end(c->follow);
 }
 
 /* Called in turn, when everything looked up before has been shown. */
 static _Noreturn void end_without_answer(cli_check *c) {
     if (c->out.used) cli_output_flush(&c->out);
+    cli_need_undamaged(&c->lookup);
     cli_die(c->s->args[0], "replace filters, do not overwrite them", "%sshrank while it was read",
             c->lookup.count > 1 ? "or one of --also " : "");
 }

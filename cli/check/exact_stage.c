@@ -21,6 +21,7 @@ static void look_up(void *ctx, cli_batch *b) {
 /* Of a name, the parents as well: any of them may be in the filter. */
 static void collect(void *ctx, cli_batch *b) {
     exact_run *r = ctx;
+    cli_need_undamaged(r->lookup);
     for (size_t i = 0; i < b->lines; i++) {
         umbel_key key = b->keys[i];
         if (!b->hits[i]) continue;

@@ -17,12 +17,17 @@
 #include "options/recipe_options.h"
 #include "umbel_quantity.h"
 
-static const uint8_t options[] = {
-    OPT_CHECK_KEY,   OPT_ASK,           OPT_INVERT,        OPT_COUNT,         OPT_QUIET_MATCH,
-    OPT_LINE_NUMBER, OPT_WITH_FILENAME, OPT_MARK,          OPT_ALSO,          OPT_ANNOTATE,
-    OPT_JSON_LINES,  OPT_VERIFY_WITH,   OPT_LINE_BUFFERED, OPT_FOLLOW_FILTER, OPT_THREADS,
-    OPT_HELP,        OPT_SECRET_FILE,   OPT_MAX_MEMORY,    CLI_LINE_OPTIONS,  CLI_CHECKED_FORMAT,
-    OPT_END};
+static const uint8_t options[] = {OPT_CHECK_KEY,      OPT_ASK,
+                                  OPT_INVERT,         OPT_COUNT,
+                                  OPT_QUIET_MATCH,    OPT_LINE_NUMBER,
+                                  OPT_WITH_FILENAME,  OPT_MARK,
+                                  OPT_ALSO,           OPT_ANNOTATE,
+                                  OPT_JSON_LINES,     OPT_VERIFY_WITH,
+                                  OPT_LINE_BUFFERED,  OPT_FOLLOW_FILTER,
+                                  OPT_UNCHECKED,      OPT_THREADS,
+                                  OPT_HELP,           OPT_SECRET_FILE,
+                                  OPT_MAX_MEMORY,     CLI_LINE_OPTIONS,
+                                  CLI_CHECKED_FORMAT, OPT_END};
 
 /* Standard input is either lines or a filter. */
 static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {

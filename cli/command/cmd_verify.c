@@ -125,7 +125,9 @@ static int run(const cli_settings *s) {
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "file", "file", cli_filter_name(path));
-    cli_report_text(&r, "checksums", NULL, "OK");
+    bool summed = cli_filter_has_checksums(path, s);
+    cli_report_text(&r, "checksums", NULL, summed ? "OK" : "none in this format");
+    cli_report_flag(&r, NULL, "checksums", summed);
     cli_report_flag(&r, NULL, "whole", true);
     int present = s->present ? check_present(&r, s, f) : CLI_YES;
     int absent = s->absent ? check_absent(&r, s, f) : CLI_YES;
@@ -143,7 +145,7 @@ const cli_command cli_command_verify = {
                 "# Is every key present, and how often is the answer wrong for others?\n"
                 "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n",
     .text =
-        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed. --present proves that there "
+        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed; only umbel's own format has any, so of the others it proves no more than that they can be read. --present proves that there "
         "are no false negatives. --absent measures the false-positive rate with keys that "
         "were not added, gives the range in which the true rate lies, and says whether the "
         "promise is kept.",

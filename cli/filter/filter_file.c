@@ -172,13 +172,25 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
         e = umbel_verify(from.at, from.len, &from.as, &diag);
     }
     if (e) refuse(path, e, &diag, s);
-    if (open) return need_from(from, path, s, umbel_fd_open);
+    cli_settings once = *s;
+    once.unchecked = true; /* it has just been */
+    if (open) return need_from(from, path, &once, umbel_fd_open);
     close_source(&from);
     return NULL;
 }
 
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
     return verified(path, s, true);
+}
+
+bool cli_filter_has_checksums(const char *path, const cli_settings *s) {
+    cli_filter_bytes from = source_of(path, s);
+    umbel_filter *f = NULL;
+    umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
+    if (get(&from, s, umbel_fd_open, &f, NULL) == UMBEL_OK) umbel_describe(f, &info);
+    umbel_free(f);
+    close_source(&from);
+    return info.format == UMBEL_FMT_NATIVE;
 }
 
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {

@@ -29,6 +29,9 @@ umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);
  * verified without the secret. */
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
 
+/* Whether the format of a filter that could be opened, if only with a secret, has checksums. */
+bool cli_filter_has_checksums(const char *path, const cli_settings *s);
+
 /* Exits with a message that says how much memory such a filter needs. */
 _Noreturn void cli_die_memory(const char *where, const cli_filter_params *p);
 

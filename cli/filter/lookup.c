@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "filter/filter_bytes.h"
 
 /* A blocked and a counting filter hash alike, though their layouts differ. */
 static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) {
@@ -146,4 +147,17 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     }
     for (size_t k = 0; k < b->lines; k++) b->hits[k] = b->hashes[k] != 0;
     free_workspace(a, &w);
+}
+
+const cli_lookup_filter *cli_lookup_damaged(const cli_lookup *a, umbel_diag *diag) {
+    for (size_t i = 0; i < a->count; i++) {
+        if (umbel_damage(a->at[i].filter, diag)) return &a->at[i];
+    }
+    return NULL;
+}
+
+void cli_need_undamaged(const cli_lookup *a) {
+    umbel_diag diag = {0};
+    const cli_lookup_filter *damaged = cli_lookup_damaged(a, &diag);
+    if (damaged) cli_die_err(cli_filter_name(damaged->name), UMBEL_ECORRUPT, &diag, NULL);
 }

@@ -36,4 +36,10 @@ void cli_lookup_free(cli_lookup *a);
  * is the answer of filter j. */
 void cli_lookup_batch(const cli_lookup *a, cli_batch *b);
 
+/* The first filter in which a lookup has met damage; NULL: there is none. */
+const cli_lookup_filter *cli_lookup_damaged(const cli_lookup *a, umbel_diag *diag);
+
+/* Exits with a message that says where it is damaged, if it is. */
+void cli_need_undamaged(const cli_lookup *a);
+
 #endif

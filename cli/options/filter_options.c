@@ -143,6 +143,7 @@ umbel_opts cli_opts_of(const cli_settings *s) {
         .threads = s->threads,
         .secret = s->secret,
         .max_bytes = s->max_memory,
+        .unchecked = s->unchecked,
     };
 }
 

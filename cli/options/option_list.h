@@ -117,6 +117,8 @@ OPTION(VERIFY_WITH, "", "verify-with", "FILE", "FILE", TEXT, verify_with,
        "positives")
 FLAG(FOLLOW_FILTER, "", "follow-filter", follow_filter,
      "use a new filter as soon as its file is replaced")
+FLAG(UNCHECKED, "", "unchecked", unchecked,
+     "do not verify the checksums of what lookups read: damage gives a wrong no")
 OPTION(SHAPE_KEYS, "", "keys", "KEYS", NULL, COUNT, keys,
        "the filter was planned for this many keys")
 FLAG(INVERT, "v", "invert", invert, "print the lines that are certainly not in the filter")

@@ -116,7 +116,7 @@ struct cli_settings {
     const char *verify_with;
     uint32_t top;
     bool counts, exact;
-    bool line_number, with_filename, line_buffered, mark, follow_filter;
+    bool line_number, with_filename, line_buffered, mark, follow_filter, unchecked;
     bool csv, header, missing_empty, domains, sha1, ntlm, digests, same_rule;
     bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
     bool ask, invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,

@@ -31,7 +31,8 @@ typedef struct serve_list {
     char *name;       /* as clients say it */
     const char *path; /* for messages */
     umbel_list *list;
-    bool failed; /* the current file cannot be read */
+    bool failed;  /* the current file cannot be read */
+    bool damaged; /* lookups have met damage in the filter that answers */
     uint64_t asked, found, reloads, failures;
 } serve_list;
 
@@ -59,6 +60,9 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 /* NULL: none has the key. */
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len);
 bool serve_list_has(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
+
+/* To be asked after a lookup, whose "yes" then means nothing; says so once, on standard error. */
+bool serve_list_damaged(serve_list *list);
 
 /* Looks for new files; reports on standard error which were replaced and which cannot be read. */
 void serve_lists_refresh(serve_lists *all);

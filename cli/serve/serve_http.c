@@ -118,6 +118,9 @@ static enum MHD_Result answer(serve_http *h, struct MHD_Connection *c, const cha
     }
     if (len > SERVE_KEY_MAX) return refuse(h, c, MHD_HTTP_URI_TOO_LONG, "key: too long\n");
     bool found = serve_list_has(l, UMBEL_USE_KEY, key, len);
+    if (serve_list_damaged(l)) {
+        return refuse(h, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the list is damaged\n");
+    }
     unsigned status = found ? status_asked_for(c) : 0;
     return MHD_queue_response(c, status ? status : MHD_HTTP_OK, found ? h->yes : h->no);
 }
@@ -178,6 +181,10 @@ static void ask(batch *b, umbel_key *lines, size_t n) {
     if (!make_room(a, n) ||
         umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
         stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, no_room);
+        return;
+    }
+    if (serve_list_damaged(b->list)) {
+        stop(b, MHD_HTTP_INTERNAL_SERVER_ERROR, "the list is damaged\n");
         return;
     }
     for (size_t i = 0; i < n; i++, a->lines++) {
@@ -367,7 +374,7 @@ static void put_gauge(FILE *out, const char *name, const char *help) {
 static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     char *text = NULL;
     size_t len = 0;
-    const serve_lists *all = h->lists;
+    serve_lists *all = h->lists;
     FILE *out = open_memstream(&text, &len);
     if (!out) return MHD_NO;
     put_counter(out, all, "questions_total", "Keys asked for.", offsetof(serve_list, asked));
@@ -384,6 +391,11 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     put_gauge(out, "list_stale", "1: the file that is there now cannot be read.");
     for (size_t i = 0; i < all->count; i++) {
         fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].failed);
+    }
+    put_gauge(out, "list_damaged", "1: lookups have met damage, and are answered by errors.");
+    for (size_t i = 0; i < all->count; i++) {
+        fprintf(out, "umbel_list_damaged{list=\"%s\"} %d\n", all->at[i].name,
+                serve_list_damaged(&all->at[i]));
     }
     put_gauge(out, "request_bytes", "Memory of requests that are received or answered.");
     fprintf(out, "umbel_request_bytes %zu\n", all->held);

@@ -70,6 +70,18 @@ bool serve_list_has(serve_list *l, umbel_recipe_use use, const void *key, size_t
     return found;
 }
 
+bool serve_list_damaged(serve_list *l) {
+    umbel_diag diag = {0};
+    char text[256];
+    umbel_err e = umbel_damage(umbel_list_filter(l->list), &diag);
+    if (e && !l->damaged) {
+        cli_note(l->path, "is damaged, so nothing can be looked up in it: %s",
+                 umbel_explain(e, &diag, text, sizeof text));
+    }
+    l->damaged = e != UMBEL_OK;
+    return l->damaged;
+}
+
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len) {
     for (size_t i = 0; i < all->count; i++) {
         if (serve_list_has(&all->at[i], UMBEL_USE_KEY, key, len)) return &all->at[i];

@@ -32,6 +32,7 @@ static size_t reply_to(serve_lists *lists, const char *answer, const char *body,
         return put(reply, "PERM", "there is no such list");
     }
     bool found = serve_list_has(l, UMBEL_USE_HOST, space + 1, len - name_len - 1);
+    if (serve_list_damaged(l)) return put(reply, "TEMP", "the list is damaged");
     return found ? put(reply, "OK", answer) : put(reply, "NOTFOUND", "");
 }
 

@@ -65,10 +65,16 @@ size_t serve_squid(serve_lists *lists, const char *rewrite, char *line, size_t l
         snprintf(more, sizeof more, " message=\"%s\"", n ? "the key is too long" : "no key");
         lists->refused++;
     } else {
-        const serve_list *l = serve_lists_any(lists, line + at, decode(line + at, n));
-        if (l) verdict = "OK";
-        if (l && rewrite) snprintf(more, sizeof more, " rewrite-url=\"%.200s\"", rewrite);
-        if (l && !rewrite) snprintf(more, sizeof more, " tag=%.200s", l->name);
+        serve_list *l = serve_lists_any(lists, line + at, decode(line + at, n));
+        bool damaged = l && serve_list_damaged(l);
+        if (l) verdict = damaged ? "BH" : "OK";
+        if (damaged) {
+            snprintf(more, sizeof more, " message=\"the list is damaged\"");
+        } else if (l && rewrite) {
+            snprintf(more, sizeof more, " rewrite-url=\"%.200s\"", rewrite);
+        } else if (l) {
+            snprintf(more, sizeof more, " tag=%.200s", l->name);
+        }
     }
     return used + (size_t)snprintf(reply + used, SERVE_REPLY_MAX - used, "%s%s\n", verdict, more);
 }

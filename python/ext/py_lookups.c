@@ -62,6 +62,14 @@ static umbelpy_filter *filter_of(PyObject *self) {
     return (umbelpy_filter *)self;
 }
 
+bool umbelpy_undamaged(PyObject *self) {
+    umbel_diag diag = {0};
+    umbel_err e = umbel_damage(filter_of(self)->filter, &diag);
+    if (!e) return true;
+    umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL);
+    return false;
+}
+
 static umbelpy_use adding(const umbelpy_filter *filter) {
     return filter->concurrent ? UMBELPY_ADD : UMBELPY_WRITE;
 }
@@ -76,14 +84,15 @@ int umbelpy_contains(PyObject *self, PyObject *object) {
         const char *data = PyUnicode_AsUTF8AndSize(object, &len);
         if (!data) return -1;
         if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
-        return umbel_contains(filter->filter, data, (size_t)len);
+        bool in = umbel_contains(filter->filter, data, (size_t)len);
+        return umbelpy_undamaged(self) ? in : -1;
     }
     umbelpy_key key;
     if (!umbelpy_key_read(NULL, object, -1, &key)) return -1;
     if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
     int found = umbel_contains(filter->filter, key.key.data, key.key.len);
     umbelpy_key_end(&key);
-    return found;
+    return umbelpy_undamaged(self) ? found : -1;
 }
 
 /* The arguments (key, *, type=None) of a method. */
@@ -123,7 +132,7 @@ static PyObject *contains(PyObject *self, PyObject *const *args, Py_ssize_t n, P
     if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
     bool found = umbel_contains(filter->filter, key.key.data, key.key.len);
     umbelpy_key_end(&key);
-    return PyBool_FromLong(found);
+    return umbelpy_undamaged(self) ? PyBool_FromLong(found) : NULL;
 }
 
 static PyObject *count(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
@@ -133,7 +142,7 @@ static PyObject *count(PyObject *self, PyObject *const *args, Py_ssize_t n, PyOb
     if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
     uint32_t times = umbel_count(filter->filter, key.key.data, key.key.len);
     umbelpy_key_end(&key);
-    return PyLong_FromUnsignedLong(times);
+    return umbelpy_undamaged(self) ? PyLong_FromUnsignedLong(times) : NULL;
 }
 
 static PyObject *remove_key(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) {
@@ -160,9 +169,8 @@ typedef struct asking {
 static umbel_err work_contains(void *ctx, const umbel_key *keys, size_t n, size_t at,
                                umbel_diag *diag) {
     asking *a = ctx;
-    (void)diag;
     umbel_contains_many(a->filter, keys, n, a->flags + at);
-    return UMBEL_OK;
+    return umbel_damage(a->filter, diag);
 }
 
 static umbel_err work_add(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
@@ -287,6 +295,7 @@ static umbel_err ask_hashes(umbelpy_filter *filter, const Py_buffer *view, bool 
         e = umbel_add_hashes(filter->filter, view->buf, n, a->flags, &a->done, diag);
     } else {
         umbel_contains_hashes(filter->filter, view->buf, n, a->flags);
+        e = umbel_damage(filter->filter, diag);
     }
     PyEval_RestoreThread(thread);
     umbelpy_gate_leave(&filter->gate, use);

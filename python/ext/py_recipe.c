@@ -304,7 +304,7 @@ PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
         }
     }
     lines_close(&l);
-    if (PyErr_Occurred()) Py_CLEAR(found);
+    if (PyErr_Occurred() || !umbelpy_undamaged(self)) Py_CLEAR(found);
     return found;
 }
 

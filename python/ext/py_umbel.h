@@ -241,6 +241,9 @@ PyObject *umbelpy_in_place_or(PyObject *a, PyObject *b);
 PyObject *umbelpy_in_place_and(PyObject *a, PyObject *b);
 PyObject *umbelpy_compare(PyObject *a, PyObject *b, int op);
 int umbelpy_contains(PyObject *self, PyObject *key);
+
+/* Whether what a lookup said counts; false: it met damage, and an exception is set. */
+bool umbelpy_undamaged(PyObject *self);
 Py_ssize_t umbelpy_length(PyObject *self);
 void umbelpy_measure(umbelpy_filter *filter, umbel_info *info, umbel_measurement *now);
 int umbelpy_merge(umbelpy_state *state, umbelpy_filter *into, umbelpy_filter *from);

@@ -67,6 +67,31 @@ def test_files_that_are_not_there(full, tmp_path):
         full.save(tmp_path / "no" / "such" / "folder")
 
 
+def test_a_hole_in_a_mapped_file(tmp_path):
+    """Zeros in the middle, as an interrupted rsync --inplace leaves them: an error, never a "no"."""
+    path, keys = tmp_path / "hole.umb", [f"key{i}" for i in range(20000)]
+    f = umbel.Filter(2000000, 0.0001)
+    f.update(keys)
+    f.save(path)
+    assert umbel.Filter.open(path).contains_many(keys) == b"\1" * len(keys)
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(bytes(1 << 20))
+    opened = umbel.Filter.open(path)
+    asked = iter(keys)
+    with pytest.raises(umbel.CorruptError, match="payload checksum"):
+        while next(asked) in opened:
+            pass
+    assert next(asked, None) is not None  # it came before the end, and nothing was missing
+    for ask in (lambda f: f.contains_many(keys), lambda f: [f.contains(k) for k in keys],
+                lambda f: [f.count(k) for k in keys], lambda f: f.find_lines("\n".join(keys).encode()),
+                lambda f: f.contains_hashes(f.hash_many(keys)), lambda f: f.copy(),
+                lambda f: f.to_bytes(), lambda f: f.save(tmp_path / "laundered.umb")):
+        with pytest.raises(umbel.CorruptError):
+            ask(umbel.Filter.open(path))
+    assert not (tmp_path / "laundered.umb").exists()
+
+
 def test_damage(full, tmp_path):
     data = bytearray(full.to_bytes())
     data[5000] ^= 1
@@ -80,7 +105,8 @@ def test_damage(full, tmp_path):
     path.write_bytes(data)
     with pytest.raises(umbel.CorruptError):
         umbel.verify_file(path)
-    umbel.Filter.view(data)  # looks at the header only
+    with pytest.raises(umbel.CorruptError):
+        umbel.Filter.view(data)  # one piece, which is read at once
     for cut in (0, 1, 8, 100, 4096, len(data) - 1):
         with pytest.raises(umbel.Error):
             umbel.Filter.from_bytes(data[:cut])

@@ -4,6 +4,7 @@
  */
 #include "core/diag.h"
 #include "format/codec.h"
+#include "kind/checked_pieces.h"
 #include "umbel_foreign.h"
 
 static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,
@@ -36,6 +37,10 @@ umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as, u
     return decode(bytes, len, as, UMBELI_VERIFY, NULL, NULL, diag);
 }
 
+umbel_err umbel_damage(const umbel_filter *filter, umbel_diag *diag) {
+    return umbeli_damage(filter, diag);
+}
+
 uint64_t umbel_encoded_size(const umbel_filter *filter, umbel_format format) {
     const umbeli_codec *codec = NULL;
     return umbeli_codec_writing(filter, format, &codec, NULL) ? 0 : codec->size(filter);
@@ -45,6 +50,7 @@ umbel_err umbel_encode(const umbel_filter *filter, umbel_format format, void *by
                        umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
+    if (!e) e = umbeli_check_now(filter, diag);
     if (e) return e;
     if (cap < codec->size(filter)) {
         return umbeli_fail(diag, UMBEL_ESPACE, "the output buffer is too small");

@@ -15,6 +15,7 @@
 #include "core/mapping.h"
 #include "core/platform.h"
 #include "format/codec.h"
+#include "kind/checked_pieces.h"
 #include "umbel_foreign.h"
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -228,6 +229,7 @@ umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int 
                            umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
+    if (!e) e = umbeli_check_now(filter, diag);
     if (e) return e;
     int saved = errno;
     e = write_to(filter, codec, fd, false, diag);
@@ -312,6 +314,7 @@ umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const
                           umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
+    if (!e) e = umbeli_check_now(filter, diag);
     if (e) return e;
     if (diag) *diag = (umbel_diag){0};
     int saved = errno;

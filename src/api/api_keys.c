@@ -10,6 +10,7 @@
 #include "core/filter.h"
 #include "hash/foreign_hash.h"
 #include "kind/blocked/blocked.h"
+#include "kind/checked_pieces.h"
 #include "umbel_inline.h"
 
 /* ---- adding ------------------------------------------------------------------------------- */
@@ -85,7 +86,9 @@ uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
 
 size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len, uint64_t *bits,
                     size_t cap) {
-    return filter->ops->probes ? filter->ops->probes(filter, key, len, bits, cap) : 0;
+    uint64_t hash = umbel_hash(filter, key, len);
+    return filter->ops->probes ? filter->ops->probes(filter, (umbel_key){key, len}, hash, bits, cap)
+                               : 0;
 }
 
 /* ---- hashes ------------------------------------------------------------------------------- */
@@ -118,6 +121,7 @@ bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
 }
 
 bool umbel_reader_of(const umbel_filter *filter, umbel_reader *reader) {
+    if (umbeli_check_now(filter, NULL)) return false;
     bool plain = filter->ops->contains_hashes == umbeli_blocked_contains_hashes;
     if (!plain || filter->concurrent || filter->exceptions) return false;
     umbeli_block_form form = umbeli_block_form_of(&filter->shape);

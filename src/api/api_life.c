@@ -4,6 +4,7 @@
  */
 #include "core/diag.h"
 #include "format/codec.h"
+#include "kind/checked_pieces.h"
 #include "kind/kind.h"
 #include "kind/static/static.h"
 #include "plan/plan.h"
@@ -140,7 +141,9 @@ void umbel_builder_free(umbel_builder *b) {
 /* ---- copying, freeing ---------------------------------------------------------------------- */
 
 umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
-    umbel_err e = umbeli_filter_copy(filter, out);
+    umbel_err e = umbeli_check_now(filter, diag);
+    if (e) return e;
+    e = umbeli_filter_copy(filter, out);
     if (e == UMBEL_ELIMIT) {
         return umbeli_fail_limit(diag, umbeli_filter_bytes(filter),
                                  "a copy needs more than opts.max_bytes");

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "core/diag.h"
+#include "core/mapping.h"
 #include "core/memory.h"
 #include "core/platform.h"
 #include "umbel_meta.h"
@@ -24,6 +25,7 @@ typedef struct identity {
     dev_t device;
     ino_t inode;
     off_t size;
+    time_t modified;
     struct timespec changed;
 } identity;
 
@@ -33,33 +35,48 @@ struct umbel_list {
     umbel_opts opts;
     uint8_t secret[16];
     char *path;
-    identity file;
+    identity file, refused; /* in use; and the last one that is no filter for this list */
     umbel_filter *filter;
     umbel_recipe *recipe;
     uint32_t traits;
     time_t asked_at; /* the second in which the file was last checked */
     uint64_t replaced;
-    umbel_err err; /* of the last attempt to read it */
-    umbel_diag diag;
+    umbel_err err, refused_err; /* of the last look at the file; of the last that was refused */
+    umbel_diag diag, refused_diag;
 };
 
 static umbel_err identify(const char *path, identity *out, umbel_diag *diag) {
     struct stat st;
     if (stat(path, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
-    *out = (identity){st.st_dev, st.st_ino, st.st_size, UMBELI_CHANGED(st)};
+    *out = (identity){st.st_dev, st.st_ino, st.st_size, st.st_mtime, UMBELI_CHANGED(st)};
     return UMBEL_OK;
 }
 
 static bool same_file(const identity *a, const identity *b) {
     return a->device == b->device && a->inode == b->inode && a->size == b->size &&
-           a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
+           a->modified == b->modified && a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Reads the file with read(2): whoever truncates it meanwhile cannot kill us. */
+static umbel_err load(const umbel_list *l, umbel_filter **out, umbel_diag *diag) {
+    umbeli_mapping bytes;
+    int fd;
+    umbel_err e = umbeli_open(l->path, &fd, diag);
+    if (e) return e;
+    e = umbeli_bytes_of(fd, &l->settings, &bytes, diag);
+    umbeli_close(fd);
+    if (e) return e;
+    e = umbel_decode(bytes.bytes, bytes.len, NULL, &l->opts, out, diag);
+    umbeli_delete(&l->settings, bytes.bytes);
+    return e;
 }
 
 /* Reads the current file; on failure the list stays as it was. */
 static umbel_err read_file(umbel_list *l, const identity *file, umbel_diag *diag) {
     umbel_filter *f = NULL;
     umbel_recipe *recipe = NULL;
-    umbel_err e = file->size <= read_up_to ? umbel_file_load(l->path, NULL, &l->opts, &f, diag)
+    umbel_err e = file->size <= read_up_to ? load(l, &f, diag)
                                            : umbel_file_open(l->path, NULL, &l->opts, &f, diag);
     if (!e) e = umbel_recipe_parse(umbel_get_recipe(f), &recipe, diag);
     if (e) {
@@ -134,6 +151,15 @@ void umbel_list_close(umbel_list *l) {
 
 /* ---- replacing ---------------------------------------------------------------------------- */
 
+/* The same bytes would be refused again; memory and the system may do better next time.  A file
+ * that has only just changed may change again within one tick of the file system's clock. */
+static bool stays_refused(umbel_err e, const identity *file) {
+    struct timespec now = {0};
+    clock_gettime(CLOCK_REALTIME, &now);
+    bool settled = now.tv_sec - file->changed.tv_sec >= 2 || now.tv_sec < file->changed.tv_sec;
+    return e && e != UMBEL_ENOMEM && e != UMBEL_EIO && settled;
+}
+
 umbel_err umbel_list_refresh(umbel_list *l, bool *replaced, umbel_diag *diag) {
     identity file;
     umbel_diag why = {0};
@@ -141,7 +167,17 @@ umbel_err umbel_list_refresh(umbel_list *l, bool *replaced, umbel_diag *diag) {
     umbel_err e = identify(l->path, &file, &why);
     bool other = !e && !same_file(&file, &l->file);
     l->asked_at = second_now();
-    if (other) e = read_file(l, &file, &why);
+    if (other && same_file(&file, &l->refused)) {
+        e = l->refused_err;
+        why = l->refused_diag;
+    } else if (other) {
+        e = read_file(l, &file, &why);
+        if (stays_refused(e, &file)) {
+            l->refused = file;
+            l->refused_err = e;
+            l->refused_diag = why;
+        }
+    }
     errno = saved;
     l->replaced += other && !e;
     if (replaced) *replaced = other && !e;
@@ -157,6 +193,12 @@ static void refresh_sometimes(umbel_list *l) {
 
 const umbel_filter *umbel_list_filter(const umbel_list *l) {
     return l->filter;
+}
+
+umbel_err umbel_list_status(const umbel_list *l, umbel_diag *diag) {
+    umbel_err e = umbel_damage(l->filter, diag);
+    if (!e && l->err && diag) *diag = l->diag;
+    return e ? e : l->err;
 }
 
 uint64_t umbel_list_replaced(const umbel_list *l) {
@@ -229,7 +271,7 @@ static void ask_parents(const umbel_list *l, const umbel_key *keys, const uint8_
     }
 }
 
-umbel_err umbel_list_has_many(umbel_list *l, umbel_recipe_use use, umbel_key *texts, size_t n,
+umbel_err umbel_list_has_many(umbel_list *l, umbel_recipe_use use, const umbel_key *texts, size_t n,
                               uint8_t *hit, umbel_diag *diag) {
     refresh_sometimes(l);
     if (l->traits & UMBEL_RECIPE_LINE) {
@@ -240,19 +282,23 @@ umbel_err umbel_list_has_many(umbel_list *l, umbel_recipe_use use, umbel_key *te
     for (size_t i = 0; i < n; i++) bytes += texts[i].len;
     size_t room = umbel_recipe_room(l->recipe, n, bytes);
     uint8_t *scratch = umbeli_new(&l->settings, room + n + 1);
+    umbel_key *keys = umbeli_new(&l->settings, (n + 1) * sizeof *keys);
     rest *r = umbeli_new(&l->settings, sizeof *r);
-    if (!scratch || !r) {
+    if (!scratch || !keys || !r) {
         umbeli_delete(&l->settings, scratch);
+        umbeli_delete(&l->settings, keys);
         umbeli_delete(&l->settings, r);
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the keys");
     }
     uint8_t *states = scratch + room;
-    umbel_recipe_apply(l->recipe, lookup(use), texts, n, scratch, states);
+    for (size_t i = 0; i < n; i++) keys[i] = texts[i];
+    umbel_recipe_apply(l->recipe, lookup(use), keys, n, scratch, states);
     for (size_t from = 0; from < n; from += BATCH) {
         size_t batch = n - from < BATCH ? n - from : BATCH;
-        ask_parents(l, texts + from, states + from, batch, hit + from, r);
+        ask_parents(l, keys + from, states + from, batch, hit + from, r);
     }
     umbeli_delete(&l->settings, r);
+    umbeli_delete(&l->settings, keys);
     umbeli_delete(&l->settings, scratch);
     return UMBEL_OK;
 }

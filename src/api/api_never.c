@@ -10,6 +10,7 @@
 
 #include "core/diag.h"
 #include "hash/native_hash.h"
+#include "kind/checked_pieces.h"
 #include "kind/classic/classic.h"
 #include "kind/exceptions.h"
 #include "kind/kind.h"
@@ -229,11 +230,12 @@ umbel_err umbel_never_finish(umbel_never *n, umbel_filter *filter, umbel_never_r
                              umbel_diag *diag) {
     const char *differ = hashes_differ(n, filter);
     if (differ) return umbeli_fail(diag, UMBEL_EMISMATCH, differ);
+    umbel_err e = umbeli_check_now(filter, diag);
+    if (e) return e;
     size_t count = 0;
     uint32_t room = n->count < UMBELI_EXCEPTIONS_MAX ? n->count : UMBELI_EXCEPTIONS_MAX;
     uint64_t *found = umbeli_new(&n->settings, (room + 1) * sizeof *found);
     if (!found) return no_memory(diag);
-    umbel_err e = UMBEL_OK;
     if (collect(n, filter, found, &count)) {
         count = sort_distinct(found, count);
         e = umbeli_except(filter, found, count, false, diag);

@@ -8,6 +8,7 @@
 #include "core/bits.h"
 #include "core/diag.h"
 #include "core/filter.h"
+#include "kind/checked_pieces.h"
 #include "kind/exceptions.h"
 #include "kind/key_count.h"
 #include "recipe/recipe.h"
@@ -21,14 +22,16 @@ static umbel_err not_offered(const char *why, umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
 }
 
-/* Filters of other sizes, hashes or secrets have other bits for the same key, and those of other
- * recipes other keys for the same record. */
+/* Filters of other sizes, hashes or secrets have other bits for the same key, those of other
+ * recipes other keys for the same record, and damaged ones any bits. */
 static umbel_err need_alike(const umbel_filter *a, const umbel_filter *b, umbel_diag *diag) {
     const char *differs = umbeli_shape_mismatch(&a->shape, &b->shape);
     if (!differs && !umbeli_recipes_agree(umbel_get_recipe(a), umbel_get_recipe(b))) {
         differs = "recipe: the filters make keys from records differently";
     }
-    return differs ? umbeli_fail(diag, UMBEL_EMISMATCH, differs) : UMBEL_OK;
+    if (differs) return umbeli_fail(diag, UMBEL_EMISMATCH, differs);
+    umbel_err e = umbeli_check_now(a, diag);
+    return e ? e : umbeli_check_now(b, diag);
 }
 
 umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
@@ -100,8 +103,8 @@ static bool same_payload(const umbel_filter *a, const umbel_filter *b) {
 }
 
 bool umbel_equal(const umbel_filter *a, const umbel_filter *b) {
-    return !umbeli_shape_mismatch(&a->shape, &b->shape) && same_payload(a, b) &&
-           umbeli_same_exceptions(a, b);
+    return !umbeli_shape_mismatch(&a->shape, &b->shape) && !umbeli_check_now(a, NULL) &&
+           !umbeli_check_now(b, NULL) && same_payload(a, b) && umbeli_same_exceptions(a, b);
 }
 
 bool umbel_is_empty(const umbel_filter *filter) {
@@ -110,6 +113,7 @@ bool umbel_is_empty(const umbel_filter *filter) {
     umbel_traits traits;
     umbel_kind_traits(filter->shape.kind, &traits);
     if (traits.built_once) return umbeli_keys_added(filter) == 0; /* their bits may all be 0 */
+    if (umbeli_check_now(filter, NULL)) return false;
     if (filter->concurrent) {
         uint8_t room[UMBELI_PEEK];
         for (; (bytes = umbeli_filter_peek(filter, at, room, &len)) != NULL; at += len) {
@@ -141,7 +145,8 @@ umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
 
 umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
     if (!filter->ops->snapshot) return not_offered(NULL, diag);
-    umbel_err e = filter->ops->snapshot(filter, out, diag);
+    umbel_err e = umbeli_check_now(filter, diag);
+    if (!e) e = filter->ops->snapshot(filter, out, diag);
     const umbeli_exceptions *x = filter->exceptions;
     if (e || !x) return e;
     e = umbeli_except(*out, x->hashes, x->count, x->outdated, diag); /* its keys are found alike */

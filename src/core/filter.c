@@ -14,7 +14,7 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     }
     umbel_filter *f = umbeli_new(settings, ops->size);
     if (!f) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
-    f->ops = ops;
+    umbeli_set_ops(f, ops);
     f->layout = layout;
     f->shape = *shape;
     f->settings = *settings;
@@ -91,13 +91,13 @@ static umbel_err copy_exceptions(umbel_filter *f, const umbeli_exceptions *from)
     f->exceptions = umbeli_new(&f->settings, size);
     if (!f->exceptions) return UMBEL_ENOMEM;
     memcpy(f->exceptions, from, size);
-    f->ops = &f->exceptions->ops;
+    umbeli_set_ops(f, &f->exceptions->ops);
     return UMBEL_OK;
 }
 
 void umbeli_filter_drop_exceptions(umbel_filter *f) {
     if (!f->exceptions) return;
-    f->ops = f->exceptions->plain;
+    umbeli_set_ops(f, f->exceptions->plain);
     umbeli_delete(&f->settings, f->exceptions);
     f->exceptions = NULL;
 }
@@ -151,6 +151,7 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_delete(&settings, f->meta);
     umbeli_delete(&settings, f->extra);
     umbeli_delete(&settings, f->exceptions);
+    umbeli_delete(&settings, f->pieces);
     umbeli_array_delete(&settings, &f->array);
     umbeli_delete(&settings, f);
 }
@@ -201,7 +202,7 @@ static umbel_filter *relocate_base(umbel_filter *f, const umbeli_mover *mover) {
     umbeli_exceptions *exceptions = f->exceptions ? mover->move(mover->ctx, f->exceptions) : NULL;
     if (exceptions != f->exceptions) {
         f->exceptions = exceptions;
-        f->ops = &exceptions->ops;
+        umbeli_set_ops(f, &exceptions->ops);
     }
     umbeli_meta_entry *meta = f->meta ? mover->move(mover->ctx, f->meta) : NULL;
     if (meta != f->meta) f->meta = meta;

@@ -59,9 +59,13 @@ typedef struct umbeli_ops {
     umbel_err (*add_hashes)(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
                             size_t *done);
 
-    /* umbel_probes. */
-    size_t (*probes)(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+    /* umbel_probes, of a hash in kinds that take hashes, of a key in others. */
+    size_t (*probes)(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                      size_t cap);
+    /* How many bytes a lookup may read from the byte of a probe on; 0: a slot, at most 8.  And how
+     * many at the start of the payload every lookup may read; NULL: none. */
+    uint32_t reach;
+    uint64_t (*always_read)(const umbel_filter *f);
 
     umbel_err (*merge)(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
     umbel_err (*intersect)(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
@@ -113,8 +117,11 @@ typedef struct umbeli_meta_entry {
     char *name, *value; /* one allocation, value after name */
 } umbeli_meta_entry;
 
+struct umbeli_pieces; /* kind/checked_pieces.h */
+
 struct umbel_filter {
-    const umbeli_ops *ops;
+    /* Changes while others read when the last piece of a mapped file has been checked. */
+    _Atomic(const umbeli_ops *) ops;
     const char *layout; /* scheme and hash as text, for people */
     umbeli_shape shape;
     uint8_t *data;     /* the bits, as in a native file; never written when frozen */
@@ -137,6 +144,7 @@ struct umbel_filter {
     size_t extra_len;
 
     umbeli_exceptions *exceptions; /* NULL: none */
+    struct umbeli_pieces *pieces;  /* not checked when it was opened; NULL: there are none */
 
     umbeli_meta_entry *meta; /* the recipe is one of them */
     size_t meta_count, meta_cap;
@@ -212,6 +220,12 @@ umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bi
 
 /* What differs, as text; NULL when a key has the same bits in both. */
 const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b);
+
+/* Which operations a filter has is no message to other threads: all tables are constant for as long
+ * as it exists. */
+static inline void umbeli_set_ops(umbel_filter *f, const umbeli_ops *ops) {
+    atomic_store_explicit(&f->ops, ops, memory_order_relaxed);
+}
 
 static inline uint64_t umbeli_keys_added(const umbel_filter *f) {
     return atomic_load_explicit(&f->keys_added, memory_order_relaxed);

@@ -8,7 +8,23 @@
 #include <unistd.h>
 
 #include "core/diag.h"
+#include "core/memory.h"
 #include "core/platform.h"
+
+static umbel_err read_all(int fd, uint8_t *bytes, size_t len, umbel_diag *diag) {
+    if ((lseek)(fd, 0, SEEK_SET) < 0) { /* not WASI's macro, which is a GNU extension */
+        return umbeli_fail_sys(diag, errno, "cannot read the file");
+    }
+    for (size_t done = 0; done < len;) {
+        size_t left = len - done, piece = left < (1u << 30) ? left : 1u << 30;
+        ssize_t n = pread(fd, bytes + done, piece, (off_t)done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return umbeli_fail_sys(diag, errno, "cannot read the file");
+        if (n == 0) return umbeli_fail_sys(diag, EIO, "the file shrank while it was read");
+        done += (size_t)n;
+    }
+    return UMBEL_OK;
+}
 
 #if UMBELI_HAVE_MMAP
 #include <sys/mman.h>
@@ -34,21 +50,6 @@ void umbeli_mapping_close(void *bytes, size_t len) {
 #else
 #include <stdlib.h>
 
-static umbel_err read_all(int fd, uint8_t *bytes, size_t len, umbel_diag *diag) {
-    if ((lseek)(fd, 0, SEEK_SET) < 0) { /* not WASI's macro, which is a GNU extension */
-        return umbeli_fail_sys(diag, errno, "cannot read the file");
-    }
-    for (size_t done = 0; done < len;) {
-        size_t left = len - done, piece = left < (1u << 30) ? left : 1u << 30;
-        ssize_t n = pread(fd, bytes + done, piece, (off_t)done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return umbeli_fail_sys(diag, errno, "cannot read the file");
-        if (n == 0) return umbeli_fail_sys(diag, EIO, "the file shrank while it was read");
-        done += (size_t)n;
-    }
-    return UMBEL_OK;
-}
-
 static umbel_err get_bytes(int fd, size_t len, bool privately, void **out, umbel_diag *diag) {
     (void)privately; /* always */
     void *bytes = malloc(len);
@@ -73,16 +74,46 @@ void umbeli_mapping_close(void *bytes, size_t len) {
 
 #endif
 
-static umbel_err map(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag) {
+static umbel_err length_of(int fd, size_t *len, umbel_diag *diag) {
     struct stat st;
     if (fstat(fd, &st)) return umbeli_fail_sys(diag, errno, "cannot stat the file");
     if (S_ISDIR(st.st_mode)) return umbeli_fail_sys(diag, EISDIR, "not a regular file");
     if (!S_ISREG(st.st_mode)) return umbeli_fail_sys(diag, ENODEV, "not a regular file");
     if ((uint64_t)st.st_size > SIZE_MAX) return umbeli_fail_sys(diag, EFBIG, "cannot map the file");
-    size_t len = (size_t)st.st_size;
+    *len = (size_t)st.st_size;
+    return UMBEL_OK;
+}
+
+static umbel_err map(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag) {
+    size_t len = 0;
     void *bytes = NULL;
-    umbel_err e = len ? get_bytes(fd, len, privately, &bytes, diag) : UMBEL_OK;
+    umbel_err e = length_of(fd, &len, diag);
+    if (!e && len) e = get_bytes(fd, len, privately, &bytes, diag);
     if (!e) *out = (umbeli_mapping){bytes, len};
+    return e;
+}
+
+static umbel_err copy(int fd, const umbeli_settings *settings, umbeli_mapping *out,
+                      umbel_diag *diag) {
+    size_t len = 0;
+    umbel_err e = length_of(fd, &len, diag);
+    if (e) return e;
+    uint8_t *bytes = umbeli_new(settings, len + 1);
+    if (!bytes) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file");
+    e = read_all(fd, bytes, len, diag);
+    if (e) {
+        umbeli_delete(settings, bytes);
+    } else {
+        *out = (umbeli_mapping){bytes, len};
+    }
+    return e;
+}
+
+umbel_err umbeli_bytes_of(int fd, const umbeli_settings *settings, umbeli_mapping *out,
+                          umbel_diag *diag) {
+    int saved = errno;
+    umbel_err e = copy(fd, settings, out, diag);
+    errno = saved;
     return e;
 }
 

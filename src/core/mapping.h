@@ -8,6 +8,7 @@
 #ifndef UMBELI_MAPPING_H
 #define UMBELI_MAPPING_H
 
+#include "core/settings.h"
 #include "umbel.h"
 
 typedef struct umbeli_mapping {
@@ -24,6 +25,11 @@ void umbeli_close(int fd);
  * was.  UMBEL_EIO for anything except a regular file, with the reason in diag->sys; UMBEL_ENOMEM
  * where files are read instead. */
 umbel_err umbeli_mapping_of(int fd, bool privately, umbeli_mapping *out, umbel_diag *diag);
+
+/* Reads such a file into memory of the settings, to be freed with umbeli_delete: what happens to
+ * the file then or later, such as truncation, is an error or nothing. */
+umbel_err umbeli_bytes_of(int fd, const umbeli_settings *settings, umbeli_mapping *out,
+                          umbel_diag *diag);
 
 /* Maps the file of that name, read-only. */
 umbel_err umbeli_mapping_open(const char *path, umbeli_mapping *out, umbel_diag *diag);

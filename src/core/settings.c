@@ -24,6 +24,7 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
         }
         if (opts->threads > 1) m.threads = opts->threads;
         m.concurrent = opts->concurrent;
+        m.unchecked = opts->unchecked;
         m.keyed = opts->secret != NULL;
         if (m.keyed) m.secret = umbeli_secret_from(opts->secret);
     }

@@ -38,6 +38,7 @@ typedef struct umbeli_settings {
     uint64_t max_bytes;
     uint32_t threads; /* at least 1 */
     bool concurrent;  /* filters that own their bits allow any number of writers */
+    bool unchecked;   /* views are not checked */
     bool keyed;       /* filters are made with this secret, and files must have been */
     umbeli_secret secret;
 } umbeli_settings;

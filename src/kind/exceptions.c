@@ -159,7 +159,7 @@ umbel_err umbeli_except(umbel_filter *f, const uint64_t *hashes, size_t n, bool 
     x->count = (uint32_t)n;
     memcpy(x->hashes, hashes, n * sizeof x->hashes[0]);
     f->exceptions = x;
-    f->ops = &x->ops;
+    umbeli_set_ops(f, &x->ops);
     return UMBEL_OK;
 }
 

@@ -84,6 +84,23 @@ for line in io.lines(golden .. "lookups.tsv") do
 end
 check("the table has rows", rows > 40)
 
+check("not stale", info.stale == false and info.reason == nil)
+
+-- A mapped list with a hole: yes, or nil and why, never no.
+local hollow = assert(umbel.open(folder .. "/hollow.umb"))
+local missing, reasons = 0, 0
+for i = 1, 2000 do
+    local found, reason = hollow:contains(tostring(i))
+    if found == false then missing = missing + 1 end
+    if found == nil and reason:find("payload checksum", 1, true) then reasons = reasons + 1 end
+end
+check("no wrong no", missing == 0)
+check("reasons", reasons > 0)
+local line, sentence = hollow:line("1")
+check("a line of a damaged list", line == nil and type(sentence) == "string")
+check("info of a damaged list", hollow:info().stale and hollow:info().reason:find("payload checksum", 1, true))
+hollow:close()
+
 -- Nothing raises an error.
 for _, wrong in ipairs({1, true, {}, print}) do
     check("a " .. type(wrong), bad:contains(wrong) == false and bad:host(wrong) == false and bad:line(wrong) == false)

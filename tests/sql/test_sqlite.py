@@ -238,6 +238,20 @@ def test_damage_is_seen(db):
         assert refusal(connect(), "SELECT umbel_contains(?, 'line 1')", bytes(bad))
 
 
+def test_a_hole_in_a_file(db, umbel, tmp_path):
+    """Zeros in the middle of a mapped file: an error, never a wrong "no"."""
+    fill(db, 20000)
+    path = tmp_path / "hole.umb"
+    umbel("build", "-q", "-n", 2000000, "-p", "0.01%", "-o", path, stdin=lines(20000))
+    ask = "SELECT count(*) FROM k WHERE umbel_contains(umbel_open(?), t)"
+    assert one(db, ask, str(path)) == 20000
+    with open(path, "r+b") as file:
+        file.seek(path.stat().st_size // 2)
+        file.write(bytes(1 << 20))
+    assert "payload checksum" in refusal(db, ask, str(path))
+    assert "payload checksum" in refusal(db, ask.replace("umbel_contains", "umbel_count"), str(path))
+
+
 def resident():
     return int(Path("/proc/self/status").read_text().split("RssAnon:")[1].split()[0])
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "any_filter.h"
+#include "kind_check.h"
 #include "native_file.h"
 #include "umbel_meta.h"
 #include "umbel_recipe.h"
@@ -167,6 +168,10 @@ static void test_many(void **state) {
     }
     assert_ok(umbel_list_has_many(l, UMBEL_USE_KEY, keys, MANY, hit, NULL));
     for (int i = 0; i < MANY; i++) assert_int_equal(hit[i], i % 7 != 0);
+    for (int i = 0; i < MANY; i++) { /* the caller's texts are as they were, not freed keys */
+        assert_int_equal(keys[i].len, strlen(texts[i]));
+        assert_memory_equal(keys[i].data, texts[i], keys[i].len);
+    }
     umbel_list_close(l);
 }
 
@@ -206,6 +211,44 @@ static void test_replaced(void **state) {
     umbel_list_close(l);
 }
 
+/* A refused file is read once it has settled, and not again until it changes; what was refused does
+ * not count as replaced. */
+static void test_refused_once(void **state) {
+    (void)state;
+    check_memory memory = {.fails = UINT64_MAX};
+    umbel_alloc alloc = check_alloc(&memory);
+    umbel_list *l = NULL;
+    umbel_diag diag = {0};
+    size_t len;
+    save((const char *[]){"old"}, 1, "line");
+    assert_ok(umbel_list_open(path, &(umbel_opts){.alloc = &alloc}, &l, NULL));
+    assert_ok(umbel_list_status(l, &diag));
+    save((const char *[]){"new"}, 1, "line");
+    uint8_t *bytes = file_bytes(path, &len);
+    bytes[4096] ^= 1;
+    file_put(path, bytes, len);
+    nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
+    assert_int_equal(umbel_list_refresh(l, NULL, NULL), UMBEL_ECORRUPT);
+    uint64_t calls = memory.calls;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(umbel_list_refresh(l, NULL, &diag), UMBEL_ECORRUPT);
+        assert_int_equal(diag.offset, 4096);
+    }
+    assert_int_equal(memory.calls, calls); /* reading takes memory */
+    assert_int_equal(umbel_list_status(l, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_list_replaced(l), 0);
+    assert_true(umbel_list_has(l, UMBEL_USE_KEY, "old", 3));
+    bytes[4096] ^= 1;
+    file_put(path, bytes, len); /* the same file, mended in its place */
+    free(bytes);
+    assert_ok(umbel_list_refresh(l, NULL, NULL));
+    assert_ok(umbel_list_status(l, NULL));
+    assert_int_equal(umbel_list_replaced(l), 1);
+    assert_true(umbel_list_has(l, UMBEL_USE_KEY, "new", 3));
+    umbel_list_close(l);
+    assert_int_equal(memory.out, 0);
+}
+
 static void test_refused(void **state) {
     (void)state;
     umbel_list *l = NULL;
@@ -219,9 +262,9 @@ static void test_refused(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms),   cmocka_unit_test(test_domains),
-        cmocka_unit_test(test_many),    cmocka_unit_test(test_replaced),
-        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_forms),        cmocka_unit_test(test_domains),
+        cmocka_unit_test(test_many),         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_refused_once), cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

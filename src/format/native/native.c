@@ -15,46 +15,70 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "hash/xxh.h"
+#include "kind/checked_pieces.h"
 #include "kind/kind.h"
 
-enum { PIECE = UMBELI_NATIVE_PIECE };
-
-static uint64_t pieces_of(uint64_t payload_len) {
-    return umbeli_ceil_div(payload_len, PIECE);
-}
+enum { PIECE = UMBELI_PIECE };
 
 /* Bytes of the pieces' checksums and of their own checksum. */
 static uint64_t trailer_len(uint64_t payload_len) {
-    return 8 * (pieces_of(payload_len) + 1);
-}
-
-static uint64_t piece_sum(const uint8_t *payload, uint64_t len, uint64_t i) {
-    uint64_t from = i * PIECE, n = len - from < PIECE ? len - from : PIECE;
-    return umbeli_xxh3_64(payload + from, (size_t)n, i);
+    return 8 * (umbeli_pieces_of(payload_len) + 1);
 }
 
 /* ---- decode ------------------------------------------------------------------------------- */
 
-static umbel_err check_payload(const uint8_t *bytes, const umbeli_native_header *h,
+static umbeli_summed summed_of(const uint8_t *bytes, const umbeli_native_header *h) {
+    const uint8_t *payload = bytes + h->payload_at;
+    return (umbeli_summed){payload, payload + h->payload_len, h->payload_len, h->payload_at};
+}
+
+/* The sums of the pieces; also of a filter whose pieces are not read yet. */
+static umbel_err check_trailer(const uint8_t *bytes, const umbeli_native_header *h,
                                umbel_diag *diag) {
-    const uint8_t *payload = bytes + h->payload_at, *sums = payload + h->payload_len;
-    uint64_t n = pieces_of(h->payload_len);
-    if (umbeli_xxh3_64(sums, (size_t)(8 * n), h->checksum) != umbeli_load_le64(sums + 8 * n)) {
-        return umbeli_bad(diag, (uint64_t)(sums - bytes),
+    const umbeli_summed s = summed_of(bytes, h);
+    uint64_t n = umbeli_pieces_of(s.len);
+    if (umbeli_xxh3_64(s.sums, (size_t)(8 * n), h->checksum) != umbeli_load_le64(s.sums + 8 * n)) {
+        return umbeli_bad(diag, (uint64_t)(s.sums - bytes),
                           "trailer checksum: the trailer is damaged");
     }
-    for (uint64_t i = 0; i < n; i++) {
-        if (piece_sum(payload, h->payload_len, i) != umbeli_load_le64(sums + 8 * i)) {
-            return umbeli_bad(diag, h->payload_at + i * PIECE,
-                              "payload checksum: the bits are damaged");
-        }
-    }
+    return UMBEL_OK;
+}
+
+static umbel_err check_pieces(const uint8_t *bytes, const umbeli_native_header *h,
+                              umbel_diag *diag) {
+    const umbeli_summed s = summed_of(bytes, h);
+    umbel_err e = UMBEL_OK;
+    for (uint64_t i = 0; i < umbeli_pieces_of(s.len) && !e; i++)
+        e = umbeli_piece_check(&s, i, diag);
+    return e;
+}
+
+static umbel_err check_last_byte(const uint8_t *bytes, const umbeli_native_header *h,
+                                 umbel_diag *diag) {
+    const uint8_t *payload = bytes + h->payload_at;
     unsigned used = h->shape.bits % 8; /* of the last byte */
     if (used && h->payload_len > 0 && payload[h->payload_len - 1] >> used) {
         return umbeli_bad(diag, h->payload_at + h->payload_len - 1,
                           "bits are set after the last one");
     }
     return UMBEL_OK;
+}
+
+/* A view of one piece is as good as read when its first key is looked up, so it is read now; larger
+ * ones are read as they are used. */
+static bool read_now(umbeli_decoding how, const umbeli_native_header *h,
+                     const umbeli_settings *settings) {
+    return how != UMBELI_BORROW || (h->payload_len <= PIECE && !settings->unchecked);
+}
+
+static umbel_err check_payload(const uint8_t *bytes, umbeli_decoding how,
+                               const umbeli_native_header *h, const umbeli_settings *settings,
+                               umbel_diag *diag) {
+    if (how == UMBELI_BORROW && settings->unchecked) return UMBEL_OK;
+    umbel_err e = check_trailer(bytes, h, diag);
+    if (!e && read_now(how, h, settings)) e = check_pieces(bytes, h, diag);
+    if (!e && how != UMBELI_BORROW) e = check_last_byte(bytes, h, diag);
+    return e;
 }
 
 /* Adopted bits have the limit of copied ones: pages that are written to take as much memory. */
@@ -71,7 +95,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (!e) e = umbeli_native_check_file(bytes, len, trailer_len(h.payload_len), &h, diag);
     if (!e && how != UMBELI_VERIFY) e = umbeli_native_use_secret(&h, settings, diag);
     if (!e && how == UMBELI_ADOPT) e = check_limit(&h, settings, diag);
-    if (!e && how != UMBELI_BORROW) e = check_payload(bytes, &h, diag);
+    if (!e) e = check_payload(bytes, how, &h, settings, diag);
     if (e) return e;
 
     const uint8_t *payload = bytes + h.payload_at;
@@ -80,6 +104,10 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     if (e) return e;
     if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
     if (how != UMBELI_BORROW && f->ops->kind->check_bits) e = f->ops->kind->check_bits(f, diag);
+    if (!e && !read_now(how, &h, settings) && !settings->unchecked) {
+        const umbeli_summed later = summed_of(bytes, &h);
+        e = umbeli_check_later(f, &later, diag);
+    }
     if (e || how == UMBELI_VERIFY) {
         umbeli_filter_free(f);
         return e;
@@ -125,7 +153,7 @@ static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t 
 
 static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t header_sum,
                         uint8_t *sums, umbeli_writer *w) {
-    uint64_t n = pieces_of(payload_len);
+    uint64_t n = umbeli_pieces_of(payload_len);
     for (uint64_t i = 0; i < n; i++) {
         umbeli_store_le64(sums + 8 * i, put_piece(f, payload_len, i, w));
     }
@@ -136,7 +164,7 @@ static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t he
 static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_native_source from = umbeli_native_source_of(f);
     uint8_t few[8 * 64], *sums = few; /* of 64 MiB; a byte in 131072 otherwise */
-    uint64_t n = pieces_of(from.payload_len);
+    uint64_t n = umbeli_pieces_of(from.payload_len);
     if (8 * n > sizeof few) sums = umbeli_new(&f->settings, (size_t)(8 * n));
     if (!sums) {
         w->failed = true;

@@ -33,6 +33,7 @@
 #include "format/native/native_recipe.h"
 #include "hash/native_hash.h"
 #include "kind/chain/chain.h"
+#include "kind/checked_pieces.h"
 #include "kind/exceptions.h"
 #include "kind/kind.h"
 
@@ -186,7 +187,7 @@ static umbel_err check_fields(const uint8_t *bytes, umbeli_native_header *h, umb
     }
     umbel_err e = check_exceptions(bytes, h, diag);
     if (e) return e;
-    if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_NATIVE_PIECE) {
+    if (umbeli_load_le32(bytes + AT_PIECE) != UMBELI_PIECE) {
         return umbeli_unknown(diag, AT_PIECE, "piece length: must be 1 MiB");
     }
     uint32_t room = h->len - FIXED - CHECKSUM;
@@ -425,7 +426,7 @@ static void fill_fixed(const umbeli_native_source *from, uint8_t *to) {
     umbeli_store_le32(to + AT_EXCEPTIONS, exceptions);
     umbeli_store_le64(to + AT_PAYLOAD_AT, umbeli_native_payload_at(len));
     umbeli_store_le64(to + AT_PAYLOAD_LEN, from->payload_len);
-    umbeli_store_le32(to + AT_PIECE, UMBELI_NATIVE_PIECE);
+    umbeli_store_le32(to + AT_PIECE, UMBELI_PIECE);
     umbeli_store_le32(to + AT_KIND_PARAMS_LEN, (uint32_t)kind_params_len(from));
     umbeli_store_le32(to + AT_META_LEN, (uint32_t)meta_len(from));
     umbeli_store_le32(to + AT_COUNT_ERROR, from->count_error);

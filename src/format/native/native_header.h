@@ -13,9 +13,6 @@
 #include "core/filter.h"
 #include "format/native/native_recipe.h"
 
-/* The payload has a checksum for each piece of this many bytes. */
-enum { UMBELI_NATIVE_PIECE = 1024 * 1024 };
-
 /* ---- Reading ---- */
 
 typedef struct umbeli_native_header {

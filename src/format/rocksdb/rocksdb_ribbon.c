@@ -81,9 +81,10 @@ static void contains_many(const umbel_filter *f, const umbel_key *keys, size_t n
     for (size_t i = 0; i < n; i++) hit[i] = contains(f, keys[i].data, keys[i].len);
 }
 
-static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+static size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                      size_t cap) {
-    query q = query_of((const ribbon *)f, key, len);
+    (void)hash;
+    query q = query_of((const ribbon *)f, key.data, key.len);
     uint64_t rows[2][2];
     size_t count = 0;
     split_row(&q, rows[0], rows[1]);

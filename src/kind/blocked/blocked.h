@@ -183,7 +183,7 @@ void umbeli_blocked_contains_hashes(const umbel_filter *f, const uint64_t *hashe
                                     uint8_t *hit);
 umbel_err umbeli_blocked_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
                                     uint8_t *was_new, size_t *done);
-size_t umbeli_blocked_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+size_t umbeli_blocked_probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                              size_t cap);
 umbel_err umbeli_blocked_fold(umbel_filter *f, double fpr, umbel_diag *diag);
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now);

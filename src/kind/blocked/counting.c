@@ -122,9 +122,9 @@ static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
     return smallest(block_of(f, hash), (uint32_t)hash);
 }
 
-static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+static size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                      size_t cap) {
-    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
+    (void)key;
     uint64_t block = (uint64_t)(block_of(f, hash) - f->data);
     for (size_t i = 0; i < UMBELI_BLOCK_LANES && i < cap; i++) {
         counter c = counter_of((uint32_t)hash, i);

@@ -129,7 +129,7 @@ void umbeli_chain_lend(umbeli_chain *c, const umbeli_ops *ops, const char *layou
                        const umbeli_shape *shape, const umbeli_settings *settings,
                        umbeli_layer *layers, uint32_t count, umbeli_array first) {
     memset(c, 0, ops->size);
-    c->base.ops = ops;
+    umbeli_set_ops(&c->base, ops);
     c->base.layout = layout;
     c->base.shape = *shape;
     c->base.settings = *settings;

@@ -29,6 +29,9 @@ typedef union umbeli_hashes {
 
 typedef struct umbeli_layer umbeli_layer;
 
+/* Bytes of a chunk of packed hashes, at most. */
+enum { UMBELI_CHUNK_MAX = 4096 };
+
 typedef struct umbeli_probes {
     const char *name;    /* of layers that do not belong to a kind; else NULL */
     bool exact;          /* it keeps hashes, not bits */
@@ -300,7 +303,7 @@ void umbeli_chain_contains_hashes(const umbel_filter *f, const uint64_t *hashes,
                                   uint8_t *hit);
 umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n,
                                   uint8_t *was_new, size_t *done);
-size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+size_t umbeli_chain_probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                            size_t cap);
 uint8_t *umbeli_chain_segment(const umbel_filter *f, size_t i, uint64_t *len);
 umbel_err umbeli_chain_copy(umbel_filter *into, const umbel_filter *from);
@@ -312,11 +315,11 @@ void umbeli_chain_describe(const umbel_filter *f, umbel_info *info);
 /* umbeli_ops.clear of chains that grow: back to the first layer, without keys. */
 void umbeli_chain_clear(umbel_filter *f);
 
-#define UMBELI_CHAIN_OPS                                                                       \
-    .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                \
-    .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,            \
-    .probes = umbeli_chain_probes, .segment = umbeli_chain_segment, .copy = umbeli_chain_copy, \
-    .dispose = umbeli_chain_dispose, .relocate = umbeli_chain_relocate,                        \
+#define UMBELI_CHAIN_OPS                                                                           \
+    .contains = umbeli_chain_contains, .add = umbeli_chain_add,                                    \
+    .contains_many = umbeli_chain_contains_many, .add_many = umbeli_chain_add_many,                \
+    .probes = umbeli_chain_probes, .reach = UMBELI_CHUNK_MAX, .segment = umbeli_chain_segment,     \
+    .copy = umbeli_chain_copy, .dispose = umbeli_chain_dispose, .relocate = umbeli_chain_relocate, \
     .measure = umbeli_chain_measure
 
 /* The operations of chains whose layers all take narrow hashes. */

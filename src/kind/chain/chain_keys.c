@@ -413,26 +413,25 @@ umbel_err umbeli_chain_add_hashes(umbel_filter *f, const uint64_t *hashes, size_
 
 /* ---- Which bits --------------------------------------------------------------------------- */
 
-size_t umbeli_chain_probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+size_t umbeli_chain_probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                            size_t cap) {
     const umbeli_chain *c = umbeli_chain_of(f);
     size_t n = 0;
     uint64_t at = 0; /* of the layer in the payload */
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
-        umbel_key one = {key, len};
-        uint64_t narrow = 0;
+        uint64_t narrow = hash;
         umbeli_hash128 wide = {0, 0};
-        umbeli_hashes hash = {.narrow = &narrow};
+        umbeli_hashes h = {.narrow = &narrow};
         if (l->probes->hash_wide) {
-            l->probes->hash_wide(&f->shape, &one, 1, &wide);
-            hash.wide = &wide;
-        } else {
-            narrow = umbeli_native_hash(&f->shape, key, len);
+            l->probes->hash_wide(&f->shape, &key, 1, &wide);
+            h.wide = &wide;
+        } else if (!f->ops->hash_many) {
+            narrow = umbeli_native_hash(&f->shape, key.data, key.len);
         }
         uint32_t hashes = l->probes->exact ? 1 : l->hashes;
         for (uint32_t p = 0; p < hashes; p++, n++) {
-            if (n < cap) bits[n] = 8 * at + l->probes->bit(l, hash, p);
+            if (n < cap) bits[n] = 8 * at + l->probes->bit(l, h, p);
         }
         at += l->bytes;
     }

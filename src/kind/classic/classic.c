@@ -63,12 +63,13 @@ static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new
     return UMBEL_OK;
 }
 
-static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+static size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                      size_t cap) {
     uint64_t pos[UMBELI_CLASSIC_MAX_HASHES];
     const umbeli_classic *c = umbeli_classic_of(f);
-    if (!fits(c, len)) return 0;
-    c->scheme->positions(c, key, len, pos);
+    (void)hash;
+    if (!fits(c, key.len)) return 0;
+    c->scheme->positions(c, key.data, key.len, pos);
     for (size_t i = 0; i < f->shape.hashes && i < cap; i++) bits[i] = pos[i];
     return f->shape.hashes;
 }

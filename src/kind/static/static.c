@@ -105,16 +105,22 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
     return has(umbeli_static_of(f), umbeli_native_hash(&f->shape, key, len));
 }
 
-static size_t probes(const umbel_filter *f, const void *key, size_t len, uint64_t *bits,
+static size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash, uint64_t *bits,
                      size_t cap) {
+    (void)key;
     const umbeli_static *s = umbeli_static_of(f);
     uint32_t arity = s->layout.arity;
     if (s->layout.empty) return 0;
-    probe q = probe_of(s, arity, umbeli_native_hash(&f->shape, key, len));
+    probe q = probe_of(s, arity, hash);
     for (uint32_t i = 0; i < arity && i < cap; i++) {
         bits[i] = 8 * (uint64_t)(q.table - f->data) + bit_of(&q, i);
     }
     return arity;
+}
+
+/* The seeds of the shards. */
+static uint64_t seeds_len(const umbel_filter *f) {
+    return umbeli_static_of(f)->tables_at;
 }
 
 static inline void prefetch(const umbeli_static *s, uint32_t arity, const uint64_t *hashes,
@@ -181,16 +187,16 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
     now->rate = umbeli_static_rate(&s->layout, keys);
 }
 
-#define STATIC_OPS(kernel_name, contains_hashes_of_kernel)                                     \
-    {                                                                                          \
-        .size = sizeof(umbeli_static), .kind = &umbeli_kind_static, .kernel = kernel_name,     \
-        .contains = contains, .contains_many = umbeli_hashed_contains_many,                    \
-        .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                  \
-        .contains_hashes = contains_hashes_of_kernel, .probes = probes,                        \
-        .no_sets = "a static filter has no bits of single keys; build one from all the keys",  \
-        .no_fold =                                                                             \
-            "a static filter has exactly the size its keys need, so there is nothing to fold", \
-        .copy = copy, .measure = measure,                                                      \
+#define STATIC_OPS(kernel_name, contains_hashes_of_kernel)                                        \
+    {                                                                                             \
+        .size = sizeof(umbeli_static), .kind = &umbeli_kind_static, .kernel = kernel_name,        \
+        .contains = contains, .contains_many = umbeli_hashed_contains_many,                       \
+        .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                     \
+        .contains_hashes = contains_hashes_of_kernel, .probes = probes, .always_read = seeds_len, \
+        .no_sets = "a static filter has no bits of single keys; build one from all the keys",     \
+        .no_fold =                                                                                \
+            "a static filter has exactly the size its keys need, so there is nothing to fold",    \
+        .copy = copy, .measure = measure,                                                         \
     }
 
 static const umbeli_ops generic = STATIC_OPS("generic", contains_hashes);

@@ -117,6 +117,11 @@ umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from) {
     return UMBEL_OK;
 }
 
+/* A key's first threshold says whether there is a second one, so all of them. */
+uint64_t umbeli_tight_thresholds(const umbel_filter *f) {
+    return umbeli_tight_tables_at(&umbeli_tight_of(f)->layout);
+}
+
 void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t keys = umbeli_keys_added(f);
     now->bits_set = umbeli_bits_count(f->data, f->data_len);

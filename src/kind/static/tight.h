@@ -109,6 +109,8 @@ const umbeli_tight_kernel *umbeli_tight_best(void);
 /* Common to both kernels. */
 umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from);
 void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now);
+uint64_t
+umbeli_tight_thresholds(const umbel_filter *f); /* their bytes, at the start of the payload */
 
 /* ---- tight_table.c ---- */
 

@@ -114,12 +114,12 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 }
 
 /* Column by column, the bits whose parity is compared with a bit of the print. */
-static TIGHT_TARGET size_t probes(const umbel_filter *f, const void *key, size_t len,
+static TIGHT_TARGET size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash,
                                   uint64_t *bits, size_t cap) {
+    (void)key;
     const umbeli_tight *t = umbeli_tight_of(f);
     size_t n = 0;
     if (t->layout.levels == 0) return 0;
-    uint64_t hash = umbeli_native_hash(&f->shape, key, len);
     uint32_t window = t->rungs->window;
     probe q = window == 1 ? probe_of(1, t, hash) : probe_of(2, t, hash);
     for (uint32_t i = 0; i < q.width; i++) {
@@ -221,6 +221,7 @@ static TIGHT_TARGET void solve(const umbeli_tight_rung *r, const umbeli_tight_sc
         .contains = contains, .contains_many = umbeli_hashed_contains_many,                   \
         .hash_many = umbeli_hashed_hash_many, .contains_hash = contains_hash,                 \
         .contains_hashes = contains_hashes, .probes = probes,                                 \
+        .always_read = umbeli_tight_thresholds,                                               \
         .no_sets = "a tight filter has no bits of single keys; build one from all the keys",  \
         .no_fold =                                                                            \
             "a tight filter has exactly the size its keys need, so there is nothing to fold", \
