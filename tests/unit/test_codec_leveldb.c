@@ -4,6 +4,7 @@
  */
 #include "cases.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -415,6 +416,31 @@ static void other_formats_are_told_apart(void **state) {
     umbel_free(f);
 }
 
+/* Few keys at a rate of 1e-5: most of what is found follows the probes of a key. */
+static void low_rates_are_not_0(void **state) {
+    (void)state;
+    enum { ASKED = 1 << 17 };
+    double promised = 0, found = 0;
+    for (uint64_t keys = 1; keys <= 60; keys++) {
+        umbel_measurement now;
+        umbel_filter *f = foreign_create(
+            (umbel_foreign){.format = UMBEL_FMT_LEVELDB, .capacity = keys, .fpr = 1e-5});
+        for (uint64_t i = 0; i < keys; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL, NULL));
+        umbel_measure(f, &now);
+        assert_true(now.rate > 0);
+        assert_true(now.rate < 1e-3);
+        promised += now.rate * ASKED;
+        for (uint64_t i = 0; i < ASKED; i++) {
+            uint64_t absent = UINT64_MAX - i;
+            found += umbel_contains(f, &absent, sizeof absent);
+        }
+        umbel_free(f);
+    }
+    print_message("# %.0f found, %.0f expected\n", found, promised);
+    /* Both are counts; with that of the measurement, 60 * 2^17 tries at a fill of about a third. */
+    assert_true(fabs(found - promised) < 6.2 * sqrt(2 * (found + promised)));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bytes_and_answers_are_leveldbs),
@@ -431,6 +457,7 @@ int main(void) {
         cmocka_unit_test(every_k),
         cmocka_unit_test(too_short_is_refused),
         cmocka_unit_test(the_limit_is_kept),
+        cmocka_unit_test(low_rates_are_not_0),
         cmocka_unit_test(other_formats_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

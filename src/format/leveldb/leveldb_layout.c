@@ -145,16 +145,45 @@ static double rate_by_trying(const uint8_t *bits, uint64_t nbits, uint32_t hashe
     return (double)hits / (double)tries;
 }
 
+/* The same for filters of few bits, of which only hashes are tried whose first probe is set: few
+ * others are, where the rate is low.  If none is found, the rate is below what one would make it;
+ * it is not 0, as the keys themselves are found. */
+static double rate_of_set_bits(const umbeli_classic *c, uint64_t bits_set) {
+    enum { MOST = 1 << 17, HITS = 8192 };
+    const umbeli_shape *s = &c->base.shape;
+    umbeli_leveldb_modulus m = umbeli_leveldb_modulus_of(s->bits);
+    uint64_t random = bits_set, hits = 0, tries = 0, firsts = 0;
+    uint16_t first[TRIED_BITS];
+    for (uint32_t i = 0; i < s->bits; i++) {
+        if (bit_of(c->base.data, i)) first[firsts++] = (uint16_t)i;
+    }
+    for (; tries < MOST && hits < HITS; tries++) {
+        uint32_t draw = (uint32_t)umbeli_draw(&random), i = 1;
+        uint32_t h = draw - umbeli_leveldb_place(m, draw); /* a multiple of the bits */
+        uint32_t at = first[umbeli_mul_high(umbeli_draw(&random), firsts)];
+        if (h > UINT32_MAX - at) h -= (uint32_t)s->bits;
+        h += at;
+        while (i < s->hashes &&
+               bit_of(c->base.data, umbeli_leveldb_place(m, umbeli_leveldb_probe(h, i))))
+            i++;
+        hits += i == s->hashes;
+    }
+    double others = (double)(hits ? hits : 1) / (double)tries;
+    return (double)bits_set / (double)s->bits * others;
+}
+
 double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
     const umbeli_shape *s = &c->base.shape;
     umbeli_progression p = progression_of(s->bits, s->hashes);
     uint64_t random = bits_set;
-    if (s->bits <= TRIED_BITS || bits_set == 0 || bits_set == s->bits || s->hashes == 0) {
+    if (bits_set == 0 || bits_set == s->bits || s->hashes == 0) {
         return umbeli_progression_live(&p, c->base.data, bits_set, keys);
     }
+    if (s->bits <= TRIED_BITS) return rate_of_set_bits(c, bits_set);
     /* In proportion to the work of counting the bits. */
     uint64_t tries = s->bits < TRIES / 16 ? 16 * s->bits : TRIES;
-    return rate_by_trying(c->base.data, s->bits, s->hashes, tries, &random);
+    double rate = rate_by_trying(c->base.data, s->bits, s->hashes, tries, &random);
+    return rate > 0 ? rate : 1 / (double)tries;
 }
 
 /* How probes fall on the remainders modulo what the number of bits has in common with 2^32 - 1. */
