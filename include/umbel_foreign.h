@@ -140,8 +140,9 @@ UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t ca
                                umbel_diag *diag);
 
 /* Bytes that a file carries after its filter; only dcso files have such a section, and keep it.
- * umbel_set_data copies them; len 0 removes the section.  The bytes that umbel_get_data returns
- * live until they are set again; NULL when there are none. */
+ * umbel_set_data copies them; len 0 removes the section; UMBEL_ENOTSUP for other formats, which
+ * would lose them.  The bytes that umbel_get_data returns live until they are set again; NULL when
+ * there are none. */
 UMBEL_API umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len,
                                    umbel_diag *diag);
 UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);

@@ -68,6 +68,12 @@ static void keys_and_data(void **state) {
     assert_null(umbel_get_data(f, &len));
     assert_int_equal(len, 0);
     assert_int_equal(umbel_set_data(f, "meta-data!\n", 11, NULL), UMBEL_OK);
+    umbel_filter *other = umbel_new(10, 0.01); /* whose file has no place for them */
+    assert_non_null(other);
+    assert_int_equal(umbel_set_data(other, "data", 4, NULL), UMBEL_ENOTSUP);
+    assert_int_equal(umbel_set_data(other, NULL, 0, NULL), UMBEL_OK);
+    assert_null(umbel_get_data(other, NULL));
+    umbel_free(other);
     writes_the_file(f, "dcso/c.bloom");
     assert_memory_equal(umbel_get_data(f, &len), "meta-data!\n", 11);
     assert_int_equal(umbel_set_data(f, umbel_get_data(f, NULL), 4, NULL), UMBEL_OK); /* its own */
