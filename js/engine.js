@@ -725,7 +725,9 @@ export function bind(module) {
     if (/int/.test(type) && Number.isInteger(value) && !Number.isSafeInteger(value)) {
       throw new RangeError(`${value}: beyond 2^53 a number also stands for its neighbours; give a bigint`);
     }
-    return engine.withKey(String(value), (at, length) => {
+    // String(-0) is '0', but a float or double has a sign even then.
+    const negative = ['float', 'double'].includes(type) && Object.is(value, -0);
+    return engine.withKey(negative ? '-0' : String(value), (at, length) => {
       const out = engine.alloc(2 * length + 8);
       try {
         const written = wasm.typed_key(number, at, length, out, 2 * length + 8);
