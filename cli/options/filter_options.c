@@ -88,6 +88,13 @@ static void refuse_foreign_options(const cli_filter_params *p) {
     if (id != OPT_END) cli_die(cli_option_text(id, shown), NULL, "not for native filters");
 }
 
+uint64_t cli_seed_of(const cli_settings *s, umbel_format format) {
+    if (s->negative_seed && format != UMBEL_FMT_SPARK) {
+        cli_die("--seed", "only spark's seeds have a sign", "must be 0 or more");
+    }
+    return s->seed;
+}
+
 cli_filter_params cli_params_of(const cli_settings *s) {
     cli_filter_params p = {
         .format = s->format ? s->format : UMBEL_FMT_NATIVE,
@@ -95,7 +102,7 @@ cli_filter_params cli_params_of(const cli_settings *s) {
         .capacity = s->keys,
         .fpr = s->fpr,
         .bytes = s->bytes,
-        .seed = s->seed,
+        .seed = cli_seed_of(s, s->format),
         .hashes = s->hashes,
         .bits_per_key = s->bits_per_key,
         .variant = s->variant,

@@ -53,6 +53,9 @@ umbel_opts cli_opts_of(const cli_settings *s);
 enum { CLI_AVOIDED = UMBEL_QUANTITY + 32 };
 char *cli_alike_avoided(umbel_foreign foreign, char *out);
 
+/* The seed for a filter of this format; exits if it is negative and such filters have none. */
+uint64_t cli_seed_of(const cli_settings *s, umbel_format format);
+
 /* Reads --secret-file, if given: 16 raw bytes, or 32 hexadecimal digits and a newline.  Exits for
  * anything else, and warns if everyone can read the file. */
 void cli_secret_read(cli_settings *s);

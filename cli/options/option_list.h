@@ -31,7 +31,7 @@ OPTION(NEVER, "", "never", "FILE", "FILE", LIST, never,
        "never find the keys in FILE, unless they are added as well; may be repeated")
 OPTION(HASHES, "", "hashes", "K", NULL, COUNT32, hashes,
        "probes per key, instead of the best number")
-OPTION(SEED, "", "seed", "S", NULL, NUMBER, seed,
+OPTION(SEED, "", "seed", "S", NULL, SEED, seed,
        "hash with this seed; only filters with the same seed can be merged")
 OPTION(SECRET_FILE, "", "secret-file", "FILE", "FILE", TEXT, secret_file,
        "the filter is keyed, and FILE holds its secret: 16 random bytes or 32 "

@@ -29,12 +29,22 @@ static void put_whole(const cli_option *o, const char *shown, const char *value,
     umbel_err err = o->type == TYPE_SIZE ? umbel_parse_size(value, out, &why)
                                          : umbel_parse_count(value, out, &why);
     bool keys = strcmp(o->argument, "KEYS") == 0;
-    const char *hint = o->type == TYPE_SIZE     ? "such as 500MiB, 2G or 2e9"
-                       : o->type == TYPE_NUMBER ? "a whole number, 0 or more"
-                       : keys                   ? "such as 1000000, 2e9 or 500M"
-                                                : "a whole number, 1 or more";
+    bool may_be_0 = o->type == TYPE_NUMBER || o->type == TYPE_SEED;
+    const char *hint = o->type == TYPE_SIZE ? "such as 500MiB, 2G or 2e9"
+                       : may_be_0           ? "a whole number, 0 or more"
+                       : keys               ? "such as 1000000, 2e9 or 500M"
+                                            : "a whole number, 1 or more";
     if (err) cli_die(shown, hint, "'%s' is %s", value, why.what);
-    if (*out == 0 && o->type != TYPE_NUMBER) cli_die(shown, hint, "must be at least 1");
+    if (*out == 0 && !may_be_0) cli_die(shown, hint, "must be at least 1");
+}
+
+/* Negative seeds are for formats whose seeds have a sign. */
+static void put_seed(cli_settings *s, const cli_option *o, const char *shown, const char *value) {
+    s->negative_seed = value[0] == '-' && value[1] >= '0' && value[1] <= '9';
+    put_whole(o, shown, value + s->negative_seed, &s->seed);
+    if (!s->negative_seed) return;
+    if (s->seed > INT64_MAX) cli_die(shown, NULL, "too small");
+    s->seed = 0 - s->seed;
 }
 
 static uint32_t count32(const cli_option *o, const char *shown, const char *value) {
@@ -94,6 +104,7 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     case TYPE_BYTE: *(uint8_t *)field = byte_of(shown, value); break;
     case TYPE_WINDOW: *(cli_window *)field = cli_window_named(shown, value); break;
     case TYPE_COUNT32: *(uint32_t *)field = count32(o, shown, value); break;
+    case TYPE_SEED: put_seed(s, o, shown, value); break;
     case TYPE_COUNT:
     case TYPE_SIZE:
     case TYPE_NUMBER: put_whole(o, shown, value, field); break;

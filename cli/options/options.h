@@ -34,6 +34,7 @@ typedef enum cli_option_type {
     TYPE_COUNT32, /* uint32_t, likewise */
     TYPE_SIZE,    /* uint64_t, bytes, at least 1 */
     TYPE_NUMBER,  /* uint64_t, at least 0 */
+    TYPE_SEED,    /* uint64_t; below 0: negative_seed */
     TYPE_RATE,    /* double */
     TYPE_KIND,    /* umbel_kind */
     TYPE_FORMAT,  /* umbel_format */
@@ -95,6 +96,7 @@ struct cli_settings {
     const char **args; /* everything that is not an option, in order */
     int nargs;
 
+    bool negative_seed;
     uint64_t keys, bytes, seed, filter, max_line, max_memory, database, wait;
     uint32_t hashes, bits_per_key, expansion, threads, columns, shards;
     double fpr;

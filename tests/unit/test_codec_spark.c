@@ -123,6 +123,12 @@ static void sizes_and_seeds(void **state) {
     umbel_free(f);
     uint8_t *bytes[2];
     size_t len[2];
+    for (int i = 0; i < 2; i++) { /* the least int, and the greatest number of 32 bits */
+        p.seed = i ? (uint64_t)INT32_MIN : UINT32_MAX;
+        f = foreign_create(p);
+        assert_int_equal(described(f).seed, (uint32_t)p.seed);
+        umbel_free(f);
+    }
     const uint64_t seeds[] = {(uint64_t)-7, (uint32_t)-7};
     for (int i = 0; i < 2; i++) { /* one int, written in two ways */
         p.seed = seeds[i];
@@ -153,6 +159,7 @@ static void what_spark_refuses(void **state) {
         {{.capacity = 1, .bytes = 1000000}, "more than 1024 probes"},
         {{.capacity = 10, .seed = 3, .variant = UMBEL_VARIANT_SPARK_V1}, "version 1 has none"},
         {{.capacity = 10, .seed = UINT64_C(1) << 32}, "32 bits"},
+        {{.capacity = 10, .seed = (uint64_t)INT32_MIN - 1}, "32 bits"},
         {{.capacity = 10, .variant = UMBEL_VARIANT_MITZ32}, "does not belong"},
         {{.capacity = 10, .bits_per_key = 8}, "does not take it"},
     };
