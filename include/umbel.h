@@ -178,8 +178,9 @@ UMBEL_API void umbel_builder_free(umbel_builder *builder);
  * never hides a key: adding its key drops it.  Adding other keys leaves exceptions valid but
  * umbel_info.outdated, since the filter may then find good keys that it did not find before.
  * Merging, folding and clearing drop all exceptions.  Concurrent filters cannot have any.  params
- * and opts have the filter's kind, seed and secret.  Takes 16 bytes per good key, 32 if the kind is
- * auto or classic.  UMBEL_EFULL above 64,000 exceptions: promise a lower rate. */
+ * and opts have the filter's kind, seed and secret.  Takes 8 bytes per good key, 24 if the kind is
+ * auto or classic, and up to three times that while more come.  UMBEL_EFULL above 64,000
+ * exceptions: promise a lower rate. */
 typedef struct umbel_never umbel_never;
 typedef struct umbel_never_result {
     uint64_t asked;      /* distinct good keys                                                    */

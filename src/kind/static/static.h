@@ -130,7 +130,7 @@ umbel_err umbeli_static_scratch_new(const umbeli_static_layout *layout, uint64_t
 void umbeli_static_scratch_delete(const umbeli_settings *settings, umbeli_static_scratch *scratch);
 
 /* Fills the table of a shard from its n sorted, distinct hashes and returns the seed, from 1 to
- * 255; 0 when no seed works. */
+ * 255; 0 when none works, or none of the first few for many keys with four slots each. */
 uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
                                   umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
                                   uint32_t width, uint8_t *table);

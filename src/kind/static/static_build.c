@@ -103,8 +103,9 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
         umbeli_static_build_shard(l, &w->scratch[t], hashes, n, umbeli_static_width(l, shard),
                                   umbeli_static_table(w->filter, shard));
     if (seed == 0) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "seed: the keys do not fit with this one; retry with another seed");
+        return umbeli_fail(
+            diag, UMBEL_EINVAL,
+            "seed: the keys do not fit with this one; retry with another, or with a secret");
     }
     w->filter->base.data[shard] = seed;
     return UMBEL_OK;
@@ -170,8 +171,9 @@ static umbel_err finish_static(umbeli_static_builder *b, umbel_filter **out, umb
     }
     uint64_t fullest = umbeli_shards_fullest(&b->shards, l.shard_bits);
     if (fullest > 2 * umbeli_static_room(keys, l.shard_bits)) {
-        return umbeli_fail(diag, UMBEL_EINVAL,
-                           "seed: the hashes are uneven with this one; retry with another seed");
+        return umbeli_fail(
+            diag, UMBEL_EINVAL,
+            "seed: the hashes are uneven with this one; retry with another, or with a secret");
     }
     umbeli_static_divide(keys, b->params.hashes, fullest, &l);
     umbel_err e = choose_widths(&b->params, &l, keys, diag);

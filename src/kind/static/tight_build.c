@@ -171,8 +171,9 @@ static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const c
         if (e) return e;
     }
     if (fits) return UMBEL_OK;
-    return umbeli_fail(diag, UMBEL_EINVAL,
-                       "seed: the hashes are uneven with this one; retry with another seed");
+    return umbeli_fail(
+        diag, UMBEL_EINVAL,
+        "seed: the hashes are uneven with this one; retry with another, or with a secret");
 }
 
 static umbel_err choose_layout(const umbel_params *p, uint64_t keys, umbeli_tight_layout *l,
