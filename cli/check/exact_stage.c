@@ -46,7 +46,7 @@ static void mark(void *ctx, cli_batch *b) {
 
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
                    const char *file, umbel_recipe *file_recipe) {
-    *e = (cli_exact){.hasher = cli_hasher_new(s), .recipe = lookup->recipes[0]};
+    *e = (cli_exact){.hasher = cli_table_hasher_new(s), .recipe = lookup->recipes[0]};
     e->keys.limit = s->max_memory;
     exact_run r = {e, lookup};
     cli_job candidates = {look_up, collect, &r}, present = {hash_keys, mark, &r};

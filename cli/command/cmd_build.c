@@ -2,9 +2,12 @@
  *
  * cmd_build.c - umbel build: build a filter from lines
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/draw.h"
+#include "base/error.h"
 #include "command/command.h"
 #include "command/good_keys.h"
 #include "command/piped_build.h"
@@ -98,21 +101,23 @@ static void add_to_builder(void *ctx, cli_batch *b) {
     need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
 }
 
-/* Static filters: first all keys, then the filter. */
-static umbel_filter *build_static(const cli_settings *s, const cli_filter_params *params,
-                                  const cli_feed *feed, cli_lines *read) {
+/* Static filters: first all keys, then the filter.  NULL: under this seed their hashes fit no
+ * table, as *diag says. */
+static umbel_filter *try_static(const cli_settings *s, const cli_filter_params *params,
+                                const cli_feed *feed, cli_lines *read, umbel_diag *diag) {
     umbel_opts opts = cli_opts_of(s);
-    umbel_diag diag = {0};
     static_build g = {.s = s};
     umbel_filter *f = NULL;
     if (s->hashes) cli_die("--hashes", "leave it out", "follows from the rate in this kind");
     opts.tmp = s->tmp;
     umbel_params native = cli_native_params(params);
-    need(umbel_builder_new(&native, &opts, &g.builder, &diag), &diag);
+    need(umbel_builder_new(&native, &opts, &g.builder, diag), diag);
     cli_job job = {NULL, add_to_builder, &g};
     *read = cli_pipeline(feed, &job);
-    need(umbel_builder_finish(g.builder, &f, &diag), &diag);
+    umbel_err e = umbel_builder_finish(g.builder, &f, diag);
     umbel_builder_free(g.builder);
+    if (e == UMBEL_EINVAL && strcmp(diag->field, "seed") == 0) return NULL;
+    need(e, diag);
     umbel_info info;
     umbel_describe(f, &info);
     if (s->strict && s->keys && info.keys_added > s->keys) { /* such a filter counts every key */
@@ -121,6 +126,32 @@ static umbel_filter *build_static(const cli_settings *s, const cli_filter_params
                 "more keys than the %s planned", umbel_count_text(s->keys, plan));
     }
     return f;
+}
+
+/* Chance hardly ever makes hashes that fit no table, but who knows the seed can choose keys that do:
+ * under one that is drawn now they are like any others. */
+static umbel_filter *build_static(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
+                                  cli_good_keys *good, cli_lines *read) {
+    enum { SEEDS = 4 };
+    umbel_diag diag = {0};
+    cli_settings silent = *s;
+    silent.quiet = true; /* what the first reading said is not said again */
+    for (int tried = 1;; tried++) {
+        umbel_filter *f = try_static(s, params, feed, read, &diag);
+        if (f) return f;
+        const char *way_out = cli_given(s, OPT_SEED) ? "another --seed, or none"
+                              : cli_feed_once(feed)  ? "--seed with a number that nobody knows, or "
+                                                       "FILEs, which can be read again"
+                                                     : NULL;
+        if (way_out || tried == SEEDS) cli_die_err("build", UMBEL_EINVAL, &diag, way_out);
+        cli_draw(&params->seed, sizeof params->seed);
+        cli_note("build", "no table fits the hashes of these keys: once more, with seed %" PRIu64,
+                 params->seed);
+        umbel_never_free(good->never);
+        *good = cli_good_keys_read(&silent, params, feed);
+        feed->never = good->never;
+        feed->quiet = true;
+    }
 }
 
 /* All others: first the filter, then key after key. */
@@ -164,11 +195,11 @@ static int run(const cli_settings *s) {
     feed.activity = s->quiet ? NULL : "building";
     cli_lines read;
     int status = CLI_YES;
-    umbel_filter *f = pipe ? cli_build_piped(s, &params, &feed, pipe, &read)
-                      : cli_is_built_once(params.kind) ? build_static(s, &params, &feed, &read)
-                      : planned || !params.capacity
-                          ? build_once(s, &params, &feed, &read, &status)
-                          : build_counted(s, &params, &feed, &read, &status);
+    umbel_filter *f =
+        pipe                             ? cli_build_piped(s, &params, &feed, pipe, &read)
+        : cli_is_built_once(params.kind) ? build_static(s, &params, &feed, &good, &read)
+        : planned || !params.capacity    ? build_once(s, &params, &feed, &read, &status)
+                                         : build_counted(s, &params, &feed, &read, &status);
     cli_filter_set_meta(f, s, recipe);
     cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "command/piped_build.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +72,7 @@ static void forget_kept(piped_build *g) {
 
 static uint64_t distinct_kept(const piped_build *g) {
     cli_key_counts seen = {0};
-    umbel_filter *hasher = cli_hasher_new(g->s);
+    umbel_filter *hasher = cli_table_hasher_new(g->s);
     size_t at = 0;
     for (size_t i = 0; i < g->count; i++) {
         uint64_t hash = umbel_hash(hasher, g->text + at, g->keys[i].len);
@@ -109,7 +110,8 @@ static uint64_t first_layer(const piped_build *g) {
     if (!g->hashes) return CLI_FIRST_LAYER;
     static cli_sketch different;
     cli_sketch_add(&different, g->hashes, g->nhashes);
-    double keys = 1.5 * cli_sketch_count(&different);
+    double count = cli_sketch_count(&different);
+    double keys = 1.5 * fmin(count, (double)g->nhashes); /* hashes may have been chosen */
     return keys > CLI_FIRST_LAYER ? (uint64_t)keys : CLI_FIRST_LAYER;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/draw.h"
 #include "base/error.h"
 #include "filter/filter_bytes.h"
 #include "filter/mapped_guard.h"
@@ -231,14 +232,25 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
     return f;
 }
 
-umbel_filter *cli_hasher_new(const cli_settings *s) {
+static umbel_filter *hasher_with(const cli_settings *s, const uint8_t *secret) {
     umbel_filter *hasher = NULL;
     umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32};
-    umbel_opts opts = {.secret = s->secret};
+    umbel_opts opts = {.secret = secret};
     umbel_diag diag = {0};
     umbel_err e = umbel_create(&params, &opts, &hasher, &diag);
     if (e) cli_die_err(s->command->name, e, &diag, NULL);
     return hasher;
+}
+
+umbel_filter *cli_hasher_new(const cli_settings *s) {
+    return hasher_with(s, s->secret);
+}
+
+umbel_filter *cli_table_hasher_new(const cli_settings *s) {
+    uint8_t drawn[16];
+    if (s->secret) return hasher_with(s, s->secret);
+    cli_draw(drawn, sizeof drawn);
+    return hasher_with(s, drawn);
 }
 
 static void refuse_as_input(const struct stat *out, const char *output, const char *const *files,

@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "counted_steps.h"
+
 typedef struct text {
     uint8_t *bytes;
     size_t len, room;
@@ -28,9 +30,6 @@ typedef struct parser {
 /* Fails unless eight times the input takes at most twelve times the work: buffers that double may
  * be copied once more.  Quadratic would be 64 times. */
 void assert_linear(const parser *p);
-
-/* The steps taken so far, in all threads. */
-uint64_t steps_taken(void);
 
 /* The groups of cmocka cases, one per file. */
 int linear_codecs(void);

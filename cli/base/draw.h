@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * draw.h - random bytes: the one place from which the command takes what nobody can foresee
+ */
+#ifndef CLI_DRAW_H
+#define CLI_DRAW_H
+
+#include <stddef.h>
+
+/* Fills `bytes`, at most 256, with what the system's generator gives; exits if it gives nothing. */
+void cli_draw(void *bytes, size_t len);
+
+#endif
