@@ -48,8 +48,11 @@ static void say_plan(const umbel_filter *f, const cli_settings *s) {
 static umbel_filter *make(const cli_settings *s) {
     const cli_window *w = &s->window;
     bool window = cli_given(s, OPT_WINDOW);
-    umbel_params params = {
-        .kind = s->kind, .capacity = s->keys, .fpr = s->fpr, .bytes = s->bytes, .seed = cli_seed_of(s, UMBEL_FMT_NATIVE)};
+    umbel_params params = {.kind = s->kind,
+                           .capacity = s->keys,
+                           .fpr = s->fpr,
+                           .bytes = s->bytes,
+                           .seed = cli_seed_of(s, UMBEL_FMT_NATIVE)};
     /* Nobody knows how many keys a stream has: the filter grows unless the memory is fixed or an
      * error is wanted. */
     bool grows = !cli_given(s, OPT_KIND) && !window && !s->bytes && !s->strict &&

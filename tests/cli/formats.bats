@@ -286,3 +286,12 @@ to_read() {
     ! umbel info odd.bloom | grep -q 'like keys\|warning'
     ! umbel info --json odd.bloom | grep -q rate_alike
 }
+
+@test "formats: spark's seed is an int, other formats have none below 0" {
+    seq 9 | umbel build -q --format spark --seed -7 -n 9 -o signed.bin
+    seq 9 | umbel build -q --format spark --seed 4294967289 -n 9 -o unsigned.bin
+    cmp signed.bin unsigned.bin
+    refused "32 bits" umbel build --format spark --seed -2147483649 -n 9 -o no.bin /dev/null
+    refused "must be 0 or more" umbel build --seed -7 -o no.umb /dev/null
+    refused "must be 0 or more" umbel uniq --seed -7 /dev/null
+}
