@@ -80,7 +80,8 @@ umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap, umbel_d
 
 umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len, umbel_diag *diag) {
     if (len && filter->shape.format != UMBEL_FMT_DCSO) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP, "data: only dcso files have bytes after the filter");
+        return umbeli_fail(diag, UMBEL_ENOTSUP,
+                           "data: only dcso files have bytes after the filter");
     }
     return umbeli_extra_set(filter, data, len, diag);
 }
