@@ -128,7 +128,7 @@ static umbel_filter *try_static(const cli_settings *s, const cli_filter_params *
     return f;
 }
 
-/* Chance hardly ever makes hashes that fit no table, but who knows the seed can choose keys that do:
+/* Chance hardly ever makes hashes that fit no table, but who knows the seed can choose such keys:
  * under one that is drawn now they are like any others. */
 static umbel_filter *build_static(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
                                   cli_good_keys *good, cli_lines *read) {

@@ -2,10 +2,10 @@
  *
  * api_never.c - finding the exceptions of a filter: good keys that it would find by mistake
  *
- * Good keys are kept as hashes, as they come; whenever there is no room for more they are sorted and
- * repeated ones dropped, and again before the first key is shown.  A key that goes into the filter
- * takes the good keys with its hash off the list; those that are left at the end and found in the
- * filter become exceptions.
+ * Good keys are kept as hashes, as they come; whenever there is no room for more they are sorted
+ * and repeated ones dropped, and again before the first key is shown.  A key that goes into the
+ * filter takes the good keys with its hash off the list; those that are left at the end and found
+ * in the filter become exceptions.
  *
  * Sorted, not in a hash table: the hashes are the filter's, whose seed is public, so keys can be
  * chosen to have any that one likes.  No choice makes a binary search long.

@@ -8,8 +8,8 @@
 
 enum { BYTES_A_STEP = 16 };
 
-/* Each thread adds its steps in lots, because an atomic instruction for every basic block takes most
- * of the time.  What is left of a lot is far below what is compared. */
+/* Each thread adds its steps in lots, because an atomic instruction for every basic block takes
+ * most of the time.  What is left of a lot is far below what is compared. */
 enum { LOT = 1024 };
 static _Atomic uint64_t steps;
 static _Thread_local uint64_t mine;

@@ -5,7 +5,8 @@
 
 #include "core/bits.h"
 
-/* An odd number's inverse modulo 2^64: each step doubles how many bits are right, at first three. */
+/* An odd number's inverse modulo 2^64: each step doubles how many bits are right, three at
+ * first. */
 static uint64_t inverse_of(uint64_t odd) {
     uint64_t x = odd;
     for (int right = 3; right < 64; right *= 2) x *= 2 - odd * x;

@@ -146,8 +146,8 @@ static inline bool try_seed(const umbeli_static_layout *l, uint32_t arity, umbel
 uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
                                   umbeli_static_scratch *scratch, const uint64_t *hashes, size_t n,
                                   uint32_t width, uint8_t *table) {
-    /* Of many keys with four slots each, one seed in fifty fails by chance.  If six in a row do, the
-     * keys were chosen to: with the same first slots, which no seed moves. */
+    /* Of many keys with four slots each, one seed in fifty fails by chance.  If six in a row do,
+     * the keys were chosen to: with the same first slots, which no seed moves. */
     enum { MANY = 8192, ENOUGH = 6 };
     unsigned last = layout->arity > 3 && n > MANY ? ENOUGH : UINT8_MAX;
     for (unsigned i = UMBELI_STATIC_FIRST_SEED; i <= last; i++) {

@@ -2,9 +2,9 @@
  *
  * test_flooding.c - lines whose hashes were chosen cost the command what any others do
  *
- * Whoever writes the lines knows the hash, and so which of them would share a place in a table.  The
- * command is compiled so that it counts its own steps (counted_steps.h), and gets as many such lines
- * as plain ones.
+ * Whoever writes the lines knows the hash, and so which of them would share a place in a table.
+ * The command is compiled so that it counts its own steps (counted_steps.h), and gets as many such
+ * lines as plain ones.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "cases.h"
@@ -35,8 +35,8 @@ static FILE *create(const char *name) {
     return to;
 }
 
-/* Lines whose hashes under seed 0 are `like`, but for the bits of `free`, one run of bits, which are
- * spread evenly: if that is all of them, the lines are plain. */
+/* Lines whose hashes under seed 0 are `like`, but for the bits of `free`, one run of bits, which
+ * are spread evenly: if that is all of them, the lines are plain. */
 static void write_lines(FILE *to, uint64_t like, uint64_t free, unsigned lines) {
     uint64_t spread = 0;
     for (unsigned n = 0; n < lines;) {
