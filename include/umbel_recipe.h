@@ -159,6 +159,60 @@ UMBEL_API size_t umbel_recipe_first(const umbel_recipe *recipe, uint8_t separato
 UMBEL_API size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator, const void *text,
                                    size_t len, uint32_t *ends, size_t n);
 
+/* ---- What an input is --------------------------------------------------------------------- */
+
+/* What a file that is given as lines may be instead.  Keys are bytes, so a binary file that has no
+ * magic number is lines, too; its NULs are counted.  The numbers never change. */
+typedef enum umbel_input {
+    UMBEL_INPUT_LINES = 0, /* nothing speaks against it                                          */
+    UMBEL_INPUT_GZIP = 1,  /* compressed, up to LZIP                                             */
+    UMBEL_INPUT_ZSTD = 2,
+    UMBEL_INPUT_BZIP2 = 3,
+    UMBEL_INPUT_XZ = 4,
+    UMBEL_INPUT_LZ4 = 5,
+    UMBEL_INPUT_LZIP = 6,
+    UMBEL_INPUT_ZIP = 7,
+    UMBEL_INPUT_7Z = 8,
+    UMBEL_INPUT_FILTER = 9, /* of any format that these bytes show                               */
+    UMBEL_INPUT_PNG = 10,
+    UMBEL_INPUT_PDF = 11,
+    UMBEL_INPUT_PARQUET = 12,
+    UMBEL_INPUT_SQLITE = 13,
+    UMBEL_INPUT_UTF16 = 14, /* its byte-order mark says which                                    */
+    UMBEL_INPUT_UTF16LE = 15,
+    UMBEL_INPUT_UTF16BE = 16,
+    UMBEL_INPUT_UTF32 = 17
+} umbel_input;
+
+/* Bytes that are enough to look at. */
+#define UMBEL_INPUT_LOOK 4096
+
+/* What an input is that begins with these bytes and whose records end with `separator`: where that
+ * is NUL, NULs say nothing.  *more (optional): with more bytes a magic number may be complete. */
+UMBEL_API umbel_input umbel_input_look(const void *first, size_t len, uint8_t separator,
+                                       bool *more);
+UMBEL_API bool umbel_input_packed(umbel_input input);         /* GZIP to LZIP                    */
+UMBEL_API const char *umbel_input_name(umbel_input input);    /* "zstd", "PNG", "UTF-16LE"       */
+UMBEL_API const char *umbel_input_text(umbel_input input);    /* "compressed with zstd"          */
+UMBEL_API const char *umbel_input_remedy(umbel_input input);  /* "zstd -dc FILE"; NULL: none     */
+
+/* UMBEL_ENOTSUP, in words, unless it is lines. */
+UMBEL_API umbel_err umbel_input_refuse(umbel_input input, umbel_diag *diag);
+
+/* What cannot be seen in lines, but is part of their keys. */
+typedef struct umbel_unseen {
+    uint64_t returns; /* lines that end in a carriage return                                     */
+    uint64_t marks;   /* files that begin with a byte-order mark                                 */
+    uint64_t nuls;    /* lines with a NUL, in the first UMBEL_INPUT_LOOK bytes of each file      */
+    uint64_t reserved[3];
+} umbel_unseen;
+
+/* Adds to *sum what is in whole records, with their separators, of a file that `begins` with them
+ * or not.  Without a recipe (NULL), the lines are the keys. */
+UMBEL_API void umbel_unseen_count(const umbel_recipe *recipe, umbel_recipe_use use,
+                                  uint8_t separator, const void *text, size_t len, bool begins,
+                                  umbel_unseen *sum);
+
 /* ---- Whole files -------------------------------------------------------------------------- */
 
 /* A reader for files that come in pieces: feed a piece, take batches until one is empty, then feed
@@ -186,13 +240,17 @@ UMBEL_API umbel_err umbel_records_feed(umbel_records *records, const void *bytes
                                        bool last, umbel_diag *diag);
 
 /* The next batch.  UMBEL_EINVAL when a column is not in the header, UMBEL_ELIMIT for a record of
- * more than 16 MiB (CSV: a quote may be missing). */
+ * more than 16 MiB (CSV: a quote may be missing), UMBEL_ENOTSUP for a file that is not lines: what
+ * umbel_input_look says of as much of it as was fed before the first batch. */
 UMBEL_API umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out,
                                        umbel_diag *diag);
 
 /* The header of the file that is being read, without its separator; data is NULL if there is none
  * or it has not been read yet.  Valid until the next file. */
 UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
+
+/* Of all batches so far. */
+UMBEL_API void umbel_records_unseen(const umbel_records *records, umbel_unseen *out);
 
 /* ---- Lists that can be replaced while they are queried -------------------------------------- */
 

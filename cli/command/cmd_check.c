@@ -132,6 +132,7 @@ static int run(const cli_settings *s) {
     feed.eager = true;
     feed.failed = &failed;
     feed.skips_missing = false; /* -v prints them */
+    feed.may_end = s->quiet;
     if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "checking";
     const char *typed = s->ask ? cli_ask("--ask", "Key (not shown): ") : NULL;
     const cli_text_list asked = {&typed, 1};

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "lines/decompress.h"
+#include "umbel_recipe.h"
 
 const char *cli_open_hint(umbel_err err) {
     if (err == UMBEL_EUNKNOWN) return "--format is needed for formats without a magic number";
@@ -79,12 +80,12 @@ static void read_all(cli_stream *from, const char *name, uint64_t max_bytes,
 /* True if the file must be read whole. */
 static bool is_stream(int fd, const char *name, bool *piped) {
     struct stat st;
-    uint8_t first[CLI_MAGIC];
+    uint8_t first[UMBEL_INPUT_LOOK];
     if (fstat(fd, &st) != 0) cli_die_sys(name, errno);
     if (S_ISDIR(st.st_mode)) cli_die(name, "give a filter file", "is a directory");
     *piped = fd == STDIN_FILENO || !S_ISREG(st.st_mode);
     ssize_t n = *piped ? 0 : pread(fd, first, sizeof first, 0);
-    return *piped || (n > 0 && cli_is_packed(first, (size_t)n));
+    return *piped || (n > 0 && umbel_input_packed(umbel_input_look(first, (size_t)n, 0, NULL)));
 }
 
 cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as,

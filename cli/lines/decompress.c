@@ -15,18 +15,17 @@
 
 #include "base/error.h"
 #include "umbel_quantity.h"
+#include "umbel_recipe.h"
 
 enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20, FRAME_HEAD = 14 };
 
 /* zstd asks for as much memory as the file says.  Its own program allows 128 MiB, too. */
 enum { WINDOW_LOG = 27, LEAST_WINDOW_LOG = 25 };
 
-typedef enum packing { PLAIN, GZIP, ZSTD, BZIP2, XZ, LZ4, LZIP } packing;
-
 struct cli_stream {
     int fd;
     const char *name;
-    packing packed_as;
+    umbel_input is; /* what its first bytes say */
     uint64_t consumed;
     bool ended;        /* the descriptor is at its end */
     bool between;      /* compressed: between two members, where the file may end */
@@ -39,38 +38,6 @@ struct cli_stream {
     size_t head_len;
     uint8_t in[PACKED_BLOCK];
 };
-
-/* In that of bzip2 a dot stands for the digit of the block size. */
-static const struct {
-    packing as;
-    size_t len;
-    char magic[11];
-} magics[] = {
-    {GZIP, 3, "\x1f\x8b\x08"},    {ZSTD, 4, "\x28\xb5\x2f\xfd"},
-    {BZIP2, 10, "BZh.1AY&SY"},    {XZ, 6, "\xfd\x37zXZ"},
-    {LZ4, 4, "\x04\x22\x4d\x18"}, {LZ4, 4, "\x02\x21\x4c\x18"}, /* its older frames */
-    {LZIP, 5, "LZIP\x01"},
-};
-
-/* *more: with more bytes the answer may be another. */
-static packing packing_of(const uint8_t *first, size_t len, bool *more) {
-    *more = false;
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++) {
-        size_t at = 0;
-        for (; at < len && at < magics[i].len; at++) {
-            uint8_t want = (uint8_t)magics[i].magic[at];
-            if (want == '.' ? first[at] < '1' || first[at] > '9' : first[at] != want) break;
-        }
-        if (at == magics[i].len) return magics[i].as;
-        *more |= at == len;
-    }
-    return PLAIN;
-}
-
-bool cli_is_packed(const uint8_t *first, size_t len) {
-    bool more;
-    return packing_of(first, len, &more) != PLAIN;
-}
 
 static size_t read_some(cli_stream *s, uint8_t *to, size_t len) {
     ssize_t n;
@@ -90,10 +57,10 @@ static bool refill(cli_stream *s) {
     return s->have > 0;
 }
 
-static _Noreturn void refuse(const char *name, const char *program) {
+static _Noreturn void refuse(const char *name, umbel_input is) {
     char hint[96];
-    snprintf(hint, sizeof hint, "decompress it first: %s -dc FILE | umbel ...", program);
-    cli_die(name, hint, "is compressed with %s, which umbel cannot read", program);
+    snprintf(hint, sizeof hint, "decompress it first: %s | umbel ...", umbel_input_remedy(is));
+    cli_die(name, hint, "is %s, which umbel cannot read", umbel_input_text(is));
 }
 
 /* The largest window that fits into half of the limit. */
@@ -126,21 +93,21 @@ cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip,
     bool more = true;
     while (more && !s->ended) {
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
-        s->packed_as = packing_of(s->in, s->have, &more);
+        s->is = umbel_input_look(s->in, s->have, 0, &more);
     }
-    static const char *const unread[] = {
-        [BZIP2] = "bzip2", [XZ] = "xz", [LZ4] = "lz4", [LZIP] = "lzip"};
-    if (s->packed_as >= BZIP2) refuse(name, unread[s->packed_as]);
-    if (s->packed_as == GZIP && !(s->gzip = gunzip->open())) {
+    if (cli_stream_packed(s) && s->is != UMBEL_INPUT_GZIP && s->is != UMBEL_INPUT_ZSTD) {
+        refuse(name, s->is);
+    }
+    if (s->is == UMBEL_INPUT_GZIP && !(s->gzip = gunzip->open())) {
         cli_die(name, NULL, "not enough memory to decompress gzip");
     }
-    if (s->packed_as == ZSTD) open_zstd(s, max_memory);
+    if (s->is == UMBEL_INPUT_ZSTD) open_zstd(s, max_memory);
     return s;
 }
 
 void cli_stream_close(cli_stream *s) {
-    if (s->packed_as == GZIP) s->gunzip->close(s->gzip);
-    if (s->packed_as == ZSTD) ZSTD_freeDCtx(s->zstd);
+    if (s->is == UMBEL_INPUT_GZIP) s->gunzip->close(s->gzip);
+    if (s->is == UMBEL_INPUT_ZSTD) ZSTD_freeDCtx(s->zstd);
     free(s);
 }
 
@@ -221,8 +188,8 @@ static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
 
 size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
     if (len > (1u << 30)) len = 1u << 30;
-    if (s->packed_as == GZIP) return read_gzip(s, to, len);
-    if (s->packed_as == ZSTD) return read_zstd(s, to, len);
+    if (s->is == UMBEL_INPUT_GZIP) return read_gzip(s, to, len);
+    if (s->is == UMBEL_INPUT_ZSTD) return read_zstd(s, to, len);
     if (s->used < s->have) { /* read while looking for the magic number */
         size_t n = s->have - s->used < len ? s->have - s->used : len;
         memcpy(to, s->in + s->used, n);
@@ -233,7 +200,7 @@ size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
 }
 
 bool cli_stream_packed(const cli_stream *s) {
-    return s->packed_as != PLAIN;
+    return umbel_input_packed(s->is);
 }
 
 bool cli_stream_idle(const cli_stream *s) {

@@ -13,12 +13,6 @@
 
 typedef struct cli_stream cli_stream;
 
-/* Bytes of the longest magic number. */
-enum { CLI_MAGIC = 10 };
-
-/* True if a file that begins with these bytes is compressed, supported or not. */
-bool cli_is_packed(const uint8_t *first, size_t len);
-
 /* Reads from fd, which the caller still owns; `name` is for messages.  Exits if the bytes are
  * bzip2, xz, lz4 or lzip, which would otherwise be read as lines.  max_memory is that of
  * --max-memory, 0: not given; decompression takes half of it, or 32 MiB, and 128 MiB without it. */

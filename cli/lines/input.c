@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -96,13 +97,15 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     return -1;
 }
 
-/* Nobody wants to count or compare a filter's bytes as if they were lines. */
-static void refuse_filter(const char *name, const uint8_t *first, size_t len) {
-    umbel_filter *f = NULL;
-    umbel_err e = umbel_view(first, len < CLI_MAGIC ? len : CLI_MAGIC, NULL, NULL, &f, NULL);
-    umbel_free(f);
-    if (e == UMBEL_EUNKNOWN) return;
-    cli_die(name, "umbel check looks lines up in it", "is a filter, but lines are expected");
+/* Nobody wants to count or compare the bytes of a filter or a picture as if they were lines. */
+static void refuse_other(const cli_input *in, const char *name, const uint8_t *first, size_t len) {
+    umbel_input is = umbel_input_look(first, len, in->sep, NULL);
+    const char *remedy = umbel_input_remedy(is);
+    char hint[96] = "umbel check looks lines up in it";
+    if (is == UMBEL_INPUT_LINES) return;
+    if (remedy) snprintf(hint, sizeof hint, "%s | umbel ...", remedy);
+    cli_die(name, remedy || is == UMBEL_INPUT_FILTER ? hint : NULL, "is %s, but lines are expected",
+            umbel_input_text(is));
 }
 
 /* NULL if it cannot be read but the others should be. */
@@ -112,14 +115,15 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     if (fd < 0) return NULL;
     cli_file *f = cli_alloc(sizeof *f);
     *f = (cli_file){.fd = fd, .name = name_of(path), .users = 1, .fresh = true};
-    uint8_t first[CLI_MAGIC];
+    uint8_t first[UMBEL_INPUT_LOOK];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
-    if (start < 0 || st.st_size == 0 || in->csv || cli_is_packed(first, got)) {
+    bool packed = umbel_input_packed(umbel_input_look(first, got, in->sep, NULL));
+    if (start < 0 || st.st_size == 0 || in->csv || packed) {
         f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best(), in->limits.max_memory);
     } else {
-        refuse_filter(f->name, first, got);
+        refuse_other(in, f->name, first, got);
         f->start = f->next = (uint64_t)start;
         f->size = (uint64_t)st.st_size;
         (void)posix_fadvise(f->fd, start, 0, POSIX_FADV_SEQUENTIAL);
@@ -256,6 +260,7 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     if (head) memcpy(b->buffer, in->carry, head);
     b->idle = false;
     size_t len = fill_block(in, f, b, head, &ended);
+    if (f->fresh && len) refuse_other(in, f->name, b->buffer, len);
     b->text = b->buffer;
     in->carry_len = ended ? 0 : len - b->len;
     if (in->carry_len > in->carry_room) {
@@ -314,9 +319,6 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         if (f->stream) in->done += cli_stream_consumed(f->stream) - before;
         b->name = f->name;
         b->begins = claimed && f->fresh ? f->name : NULL;
-        if (b->begins && f->stream) {
-            refuse_filter(f->name, b->text, b->excess ? b->seen : b->len);
-        }
         if (b->begins && in->bind && !b->excess) read_header(in, f, b);
         f->fresh = false;
         b->bound = f->bound;

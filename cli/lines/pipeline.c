@@ -40,7 +40,10 @@ typedef struct pipeline {
     uint64_t claimed, turn; /* blocks handed out, blocks drained */
     bound_recipes *bound;   /* for all files so far */
     cli_lines read;
-    uint64_t line; /* of the file whose block is drained: lines before the block */
+    uint64_t line;       /* of the file whose block is drained: lines before the block */
+    umbel_unseen unseen; /* in that file ... */
+    const char *file;
+    bool warned; /* ... which was said */
 } pipeline;
 
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles,
@@ -167,37 +170,41 @@ static void drop_lines(cli_batch *b, bool missing, bool empty) {
     b->lines = kept;
 }
 
-/* Would a line have the same key without its first `head` and its last `tail` bytes? */
-static bool same_key_without(const pipeline *p, const cli_batch *b, const uint8_t *line, size_t len,
-                             size_t head, size_t tail) {
-    umbel_key keys[2] = {{line, len}, {line + head, len - head - tail}};
-    uint8_t states[2] = {0}, *scratch = NULL;
-    if (p->recipe) {
-        scratch = cli_alloc(umbel_recipe_room(p->recipe, 2, 2 * len));
-        umbel_recipe_apply(b->recipes[0], p->feed->use, keys, 2, scratch, states);
+/* Says what cannot be seen in the file's lines but is part of their keys: at its end, or, so that
+ * who waits for results learns it, when its writer pauses. */
+static void warn_of_unseen(pipeline *p) {
+    umbel_unseen *u = &p->unseen;
+    char n[UMBEL_QUANTITY];
+    if (u->marks) {
+        cli_warn(p->file, "begins with a byte-order mark, which becomes part of the first key "
+                          "(sed '1s/^\\xef\\xbb\\xbf//' removes it)");
     }
-    bool same = states[0] == states[1] && keys[0].len == keys[1].len &&
-                (!keys[0].data || memcmp(keys[0].data, keys[1].data, keys[0].len) == 0);
-    free(scratch);
-    return same;
+    if (u->returns) {
+        cli_warn(p->file,
+                 "%s line%s in a carriage return, which becomes part of the key "
+                 "(--crlf removes it)",
+                 umbel_count_text(u->returns, n), u->returns == 1 ? " ends" : "s end");
+    }
+    if (u->nuls) {
+        cli_warn(p->file, "the first lines have NULs, which become part of the keys "
+                          "(-0 if lines end in NUL)");
+    }
+    p->warned = u->marks || u->returns || u->nuls;
 }
 
-/* A byte-order mark and carriage returns cannot be seen, but may be part of the keys. */
-static void warn_of_first_line(const pipeline *p, const cli_batch *b) {
-    const uint8_t *text = b->block.text;
-    const uint8_t *end = b->block.len ? memchr(text, p->feed->sep, b->block.len) : NULL;
-    if (p->feed->quiet || !end) return;
-    size_t len = (size_t)(end - text);
-    bool mark = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0;
-    if (mark && !p->header && !same_key_without(p, b, text, len, 3, 0)) {
-        cli_warn(b->block.begins, "begins with a byte-order mark, which becomes part of "
-                                  "the first key (sed '1s/^\\xef\\xbb\\xbf//' removes it)");
+/* Called in input order. */
+static void sum_unseen(pipeline *p, const cli_batch *b) {
+    if (p->feed->quiet || b->use == UMBEL_USE_KEY) return;
+    if (b->block.begins) {
+        if (!p->warned) warn_of_unseen(p);
+        p->unseen = (umbel_unseen){0};
+        p->file = b->block.begins;
+        p->warned = false;
     }
-    bool returns = p->feed->sep == '\n' && len && end[-1] == '\r';
-    if (returns && !same_key_without(p, b, text, len, 0, 1)) {
-        cli_warn(b->block.begins, "lines end in a carriage return, which becomes part of "
-                                  "the keys (--crlf removes it)");
-    }
+    p->unseen.marks += b->unseen.marks;
+    p->unseen.returns += b->unseen.returns;
+    p->unseen.nuls += b->unseen.nuls;
+    if ((b->block.idle || p->feed->may_end) && !p->warned) warn_of_unseen(p);
 }
 
 /* The first line that is too long ends the input, but not before those that precede it. */
@@ -347,6 +354,7 @@ static void show(umbel_never *never, const cli_batch *b) {
 
 static void drain(pipeline *p, cli_batch *b) {
     count_lines(p, b); /* first: a job may change the batch */
+    sum_unseen(p, b);
     if (p->feed->never) show(p->feed->never, b);
     if (p->job->drain) p->job->drain(p->job->ctx, b);
     if (p->feed->activity) cli_progress(p->read.drained);
@@ -394,7 +402,12 @@ static void *run_thread(void *ctx) {
         cli_input_load(p->in, &b.block);
         const bound_recipes *bound = b.block.bound;
         b.recipes = bound ? bound->recipes : p->feed->recipes;
-        if (b.block.begins) warn_of_first_line(p, &b);
+        b.unseen = (umbel_unseen){0};
+        if (!p->feed->quiet) {
+            const umbel_recipe *recipe = p->recipe ? b.recipes[0] : NULL;
+            umbel_unseen_count(recipe, p->feed->use, p->feed->sep, b.block.text, b.block.len,
+                               b.block.begins, &b.unseen);
+        }
         find_lines(p, &b);
         make_keys(p, &b);
         if (p->job->work) p->job->work(p->job->ctx, &b);
@@ -480,6 +493,7 @@ cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job) {
     for (uint32_t i = 0; i < started; i++) pthread_join(others[i], NULL);
     free(others);
     if (feed->activity) cli_progress_hide();
+    if (!p.warned) warn_of_unseen(&p);
     cli_input_close(p.in);
     free_bound(p.bound, feed->nrecipes);
     return p.read;

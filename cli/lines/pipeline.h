@@ -29,6 +29,7 @@ typedef struct cli_batch {
     bool idle;               /* the writer pauses, or nothing may wait: results are written */
     cli_excess excess;       /* a line beyond the limits follows these ... */
     uint64_t excess_size;    /* ... so long, or needing so much memory */
+    umbel_unseen unseen;     /* in its lines */
 
     umbel_recipe *const *recipes; /* those of the feed, for this file */
     uint8_t *states;              /* umbel_found, one per line */
@@ -50,6 +51,7 @@ typedef struct cli_feed {
     bool skip_empty;
     bool skips_missing; /* lines without a key do not reach the job; else their keys have no data */
     bool quiet;         /* no warning about input that looks odd */
+    bool may_end;       /* a result may end the run: warnings do not wait for the end of the file */
     bool *failed;       /* as for cli_input_open */
     bool numbered;      /* batches have numbers */
     bool line_buffered; /* batches are always idle */

@@ -273,11 +273,12 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     return decode_plain(bytes, len, how, settings, out, diag);
 }
 
-/* There is no magic number, but five fields must agree with each other. */
+/* There is no magic number, but five fields must agree with each other.  The bits need not be there:
+ * a file that was cut off is recognised, and so is one of which only the start was read. */
 static bool recognise(const uint8_t *bytes, size_t len) {
     if (is_gzipped(bytes, len)) return true; /* no other format here is gzipped */
     head h;
-    if (len < HEADER || read_head(bytes, len - HEADER, &h, NULL)) return false;
+    if (len < HEADER || read_head(bytes, UINT64_MAX, &h, NULL)) return false;
     double n = (double)h.shape.capacity, bits = bits_of(n, h.shape.fpr);
     return n > 0 && bits == (double)h.shape.bits && hashes_of(n, bits) == h.shape.hashes;
 }

@@ -48,8 +48,9 @@ warned() {
 @test "contract: input that looks odd" {
     printf '\xef\xbb\xbfa\nb\n' > mark
     printf 'a\r\nb\r\n' > dos
-    for input in "byte-order mark" "carriage return"; do
-        file=$([[ $input == byte* ]] && echo mark || echo dos)
+    printf 'a\0\nb c\n' > nul
+    for input in "begins with a byte-order mark" "2 lines end in a carriage return" "the first lines have NULs"; do
+        case $input in begins*) file=mark ;; 2*) file=dos ;; *) file=nul ;; esac
         warned 0 "$input" build -o out.umb $file
         warned 0 "$input" uniq $file
         umbel build -qq -f -o f.umb $file
@@ -82,7 +83,7 @@ def build(out, *rest):
     assert made.returncode in (0, 3), made
 
 write("few", lines(1, 100)), write("many", lines(1, 5000)), write("more", lines(701, 900)), write("distinct", lines(1, 200000))
-write("short", "a b\nc\n"), write("bad.json", '{"k": 1}\nnot\n'), write("mark", "\ufeffa\nb\n"), write("dos", "a\r\nb\r\n")
+write("short", "a b\nc\n"), write("bad.json", '{"k": 1}\nnot\n'), write("mark", "\ufeffa\nb\n"), write("dos", "a\r\nb\r\n"), write("nul", "a\0\nb c\n")
 write("readable", "0" * 32 + "\n")
 build("a.umb", "-n", "1000", "many"), build("never.umb", "-n", "100", "-p", "20%", "--never", "many", "few")
 build("c.umb", "-n", "1000", "--kind", "counting", "few"), build("k2.umb", "-k", "2", "short"), build("small.umb", "few")
@@ -114,6 +115,8 @@ CASES = {  # row: commands, each with what is done before it
         (None, ["build", "--format", "dcso", "-n", "100", "-p", "1e-5", *out, "form"]),
         (form, ["add", "form.bloom", "form"])],
     "begins with a byte-order mark": [(None, ["build", *out, "mark"]), (None, ["uniq", "mark"]), (None, ["count", "mark"])],
+    "N lines end in a carriage return": [(None, ["build", *out, "dos"]), (None, ["uniq", "dos"]), (None, ["count", "dos"])],
+    "the first lines have NULs": [(None, ["build", *out, "nul"]), (None, ["uniq", "nul"]), (None, ["count", "nul"])],
     "already exists: its own plan applies": [(state, ["uniq", "-n", "7000", "--kind", "auto", "--state", "state.umb", "more"])],
     "a pipe is read once: any exceptions (@@) in it have no effect": [(None, ["build", "--domains", "-n", "9", *out])],
     "listed as well": [(None, ["build", "--never", "few", *out, "few"])],

@@ -150,12 +150,23 @@ P
     [ "$(printf 'BZh9\n' | umbel check -v k.umb)" = BZh9 ] # text
 }
 
-@test "input: a byte-order mark or carriage returns in the first line cause a warning" {
+@test "input: a byte-order mark, carriage returns and NULs cause a warning with their number" {
     printf '\xef\xbb\xbfa\r\nb\r\n' > dos
     printf 'a\n' > unix
     run --separate-stderr umbel build -n 10 -o k.umb unix dos
     [ "$status" -eq 0 ]
-    [[ $stderr == "umbel: dos: warning: begins with a byte-order mark"*"umbel: dos: warning: lines end in a carriage return, which becomes part of the keys (--crlf removes it)"* ]]
+    [[ $stderr == "umbel: dos: warning: begins with a byte-order mark"*"umbel: dos: warning: 2 lines end in a carriage return, which becomes part of the key (--crlf removes it)"* ]]
+    # Wherever they are, each file by itself, and not where they are no part of a key.
+    (seq 100000; printf 'x\r\n') > late
+    run --separate-stderr umbel count unix late dos
+    [[ $stderr == *"late: warning: 1 line ends in a carriage return"*"dos: warning: begins"*"dos: warning: 2 lines end in"* ]]
+    run --separate-stderr umbel build -n 10 -o two.umb --format native -k 1 -t , <(printf 'a,1\r\nb,2\r\n')
+    [[ $stderr != *warning* ]]
+    printf 'a\0b\nc\n\0\0\n' > nul
+    run --separate-stderr umbel count nul
+    [[ $stderr == "umbel: nul: warning: the first lines have NULs, which become part of the keys (-0 if lines end in NUL)"* ]]
+    run --separate-stderr umbel count -0 nul
+    [[ $stderr != *warning* ]]
     run --separate-stderr umbel build --crlf -f -o k.umb dos
     [ "$(grep -c warning <<< "$stderr")" = 1 ] # the file is read twice
     run --separate-stderr umbel build -qq -f -o k.umb dos

@@ -78,12 +78,14 @@ static void check_reader(const umbel_recipe *r, const uint8_t *text, size_t len,
     umbel_records_batch b;
     INSIST(!umbel_records_new(r, UMBEL_USE_RECORD, '\n', &reader, NULL));
     size_t seen = 0, half = len / 2;
+    bool other = false; /* it begins like something that is not lines */
     bool header = umbel_recipe_traits(r) & UMBEL_RECIPE_HEADER;
     for (int piece = 0; piece < 2; piece++) {
         INSIST(!umbel_records_feed(reader, text + (piece ? half : 0), piece ? len - half : half,
                                    piece, NULL));
         for (;;) {
             umbel_err e = umbel_records_next(reader, &b, NULL);
+            other |= e == UMBEL_ENOTSUP;
             if (e || !b.n) break;
             for (size_t i = 0; !header && i < b.n; i++, seen++) {
                 INSIST(seen < all->n && same(b.records[i], all->records[seen]));
@@ -91,7 +93,7 @@ static void check_reader(const umbel_recipe *r, const uint8_t *text, size_t len,
             }
         }
     }
-    INSIST(header || seen == all->n);
+    INSIST(header || other || seen == all->n);
     umbel_records_free(reader);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * recipe_records.c - records and keys of files that come in pieces
+ * api_records.c - records and keys of files that come in pieces
  */
 #include <string.h>
 
@@ -18,6 +18,10 @@ struct umbel_records {
     bool header_due; /* the next record is a header */
     bool last;       /* the file ends with these bytes */
     bool finished;   /* all of the file was taken: what is fed next is another file */
+    bool known;      /* its first bytes are not those of something else */
+    bool begun;      /* a record of it was taken */
+    bool ended;      /* its last separator was not there, but added */
+    umbel_unseen unseen;
 
     uint8_t *text; /* what was fed and not yet taken, from `at` on */
     size_t at, len, room;
@@ -80,7 +84,7 @@ static void begin_file(umbel_records *r) {
     r->header = NULL;
     r->header_len = 0;
     r->header_due = r->recipe->header;
-    r->finished = r->last = false;
+    r->finished = r->last = r->known = r->begun = r->ended = false;
     r->progress = (umbel_recipe_progress){0};
 }
 
@@ -109,10 +113,27 @@ umbel_err umbel_records_feed(umbel_records *records, const void *bytes, size_t l
     r->len += len;
     r->last = last;
     /* Each record ends in a separator. */
-    if (last && r->len && r->text[r->len - 1] != r->separator) r->text[r->len++] = r->separator;
+    r->ended = last && r->len && r->text[r->len - 1] != r->separator;
+    if (r->ended) r->text[r->len++] = r->separator;
     umbel_recipe_scan(r->recipe, r->separator, &r->progress, r->text, r->len);
     if (last) r->progress.whole = r->len;
     return UMBEL_OK;
+}
+
+/* Refuses what is not lines; *wait: more bytes are needed to know. */
+static umbel_err look(umbel_records *r, bool *wait, umbel_diag *diag) {
+    *wait = false;
+    if (r->known || r->len == r->at) return UMBEL_OK;
+    size_t len = r->len - r->at - r->ended;
+    umbel_input is = umbel_input_look(r->text + r->at, len, r->separator, wait);
+    *wait = *wait && !is && !r->last;
+    r->known = !is && !*wait;
+    return umbel_input_refuse(is, diag);
+}
+
+static void count_unseen(umbel_records *r, size_t len, bool begins) {
+    const umbel_recipe *recipe = r->bound ? r->bound : r->recipe;
+    umbel_unseen_count(recipe, r->use, r->separator, r->text + r->at, len, begins, &r->unseen);
 }
 
 /* Reads the first record of a file. */
@@ -178,9 +199,12 @@ static umbel_err make_keys(umbel_records *r, size_t n, size_t len, umbel_records
 
 umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out, umbel_diag *diag) {
     umbel_records *r = records;
+    bool wait;
     *out = (umbel_records_batch){0};
+    umbel_err e = look(r, &wait, diag);
+    if (e || wait) return e;
     if (r->header_due && r->progress.whole > r->at) {
-        umbel_err e = read_header(r, diag);
+        e = read_header(r, diag);
         if (e) return e;
     }
     if (r->progress.whole <= r->at) {
@@ -191,9 +215,16 @@ umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out, u
     for (size_t i = 0; i < n; i++) {
         if (r->records[i].len > MAX_RECORD) return too_long(diag);
     }
-    umbel_err e = make_keys(r, n, used, out, diag);
-    if (!e) r->at += used;
-    return e;
+    e = make_keys(r, n, used, out, diag);
+    if (e) return e;
+    count_unseen(r, used, !r->begun && !r->recipe->header);
+    r->begun = true;
+    r->at += used;
+    return UMBEL_OK;
+}
+
+void umbel_records_unseen(const umbel_records *records, umbel_unseen *out) {
+    *out = records->unseen;
 }
 
 umbel_key umbel_records_header(const umbel_records *records) {
