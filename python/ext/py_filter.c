@@ -142,11 +142,19 @@ static PyObject *show(PyObject *self) {
         snprintf(promise, sizeof promise, ", %llu keys at %g", (unsigned long long)info.capacity,
                  info.fpr);
     }
-    snprintf(text, sizeof text, "<umbel.Filter %s %s%s, %llu bytes, %llu added%s%s>",
+    snprintf(text, sizeof text, "<umbel.Filter %s %s%s, %llu bytes, %llu added%s%s",
              umbel_format_name(info.format), umbel_kind_name(info.kind), promise,
              (unsigned long long)info.bytes, (unsigned long long)info.keys_added,
              info.fingerprint ? ", with a secret" : "", info.frozen ? ", read-only" : "");
-    return PyUnicode_FromString(text);
+    /* Its methods take keys; the recipe is how a text becomes one. */
+    PyObject *recipe = umbelpy_get_recipe(self, NULL), *shown = NULL;
+    if (recipe && PyUnicode_CompareWithASCIIString(recipe, "line") == 0) {
+        shown = PyUnicode_FromFormat("%s>", text);
+    } else if (recipe) {
+        shown = PyUnicode_FromFormat("%s, recipe %R>", text, recipe);
+    }
+    Py_XDECREF(recipe);
+    return shown;
 }
 
 static int is_not_empty(PyObject *self) {

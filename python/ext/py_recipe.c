@@ -131,7 +131,9 @@ typedef struct lines {
     umbelpy_state *state;
     umbel_recipe *recipe;
     umbel_records *records;
-    PyObject *file;  /* borrowed; NULL: bytes, which were fed when it was opened                 */
+    PyObject *file; /* borrowed; NULL: bytes, which were fed when it was opened                 */
+    PyObject *unpacked; /* the file in place of one that is compressed                           */
+    bool begun;         /* its first bytes were looked at                                        */
     bool ended;      /* of a file: nothing is left to be read                                    */
     umbel_key *keys; /* of one batch, without records that have none                             */
     uint8_t *flags;
@@ -140,6 +142,7 @@ typedef struct lines {
 } lines;
 
 static void lines_close(lines *l) {
+    Py_CLEAR(l->unpacked);
     umbel_records_free(l->records);
     umbel_recipe_free(l->recipe);
     PyMem_Free(l->keys);
@@ -150,15 +153,67 @@ bool umbelpy_is_file(PyObject *object) {
     return !PyObject_CheckBuffer(object) && PyObject_HasAttrString(object, "read");
 }
 
+/* Reads on from a compressed file's contents, if these are its first bytes and Python can unpack
+ * it; otherwise the records refuse it.  False with an exception. */
+static bool unpack(lines *l, PyObject *data, umbel_key first, bool *unpacked) {
+    *unpacked = false;
+    umbel_input is =
+        l->begun ? UMBEL_INPUT_LINES : umbel_input_look(first.data, first.len, '\n', NULL);
+    l->begun |= first.len > 0;
+    if (!umbel_input_packed(is) || PyUnicode_Check(data)) return true;
+    PyObject *module = PyImport_ImportModule("umbel._unpack");
+    PyObject *made = module ? PyObject_CallMethod(module, "unpacked", "sOO", umbel_input_name(is),
+                                                  data, l->file ? l->file : Py_None)
+                            : NULL;
+    Py_XDECREF(module);
+    *unpacked = made && made != Py_None;
+    if (!*unpacked) {
+        Py_XDECREF(made);
+        return made != NULL;
+    }
+    l->file = l->unpacked = made;
+    return true;
+}
+
 /* Feeds bytes-like data, or, from a file in text mode, a str. */
 static bool feed(lines *l, PyObject *data, bool last) {
     umbel_diag diag = {0};
     umbelpy_key bytes;
+    bool unpacked = false;
     if (!umbelpy_key_read(l->state, data, -1, &bytes)) return false;
-    if (l->file && !bytes.key.len) l->ended = last = true;
-    umbel_err e = umbel_records_feed(l->records, bytes.key.data, bytes.key.len, last, &diag);
+    bool ok = unpack(l, data, bytes.key, &unpacked);
+    if (ok && !unpacked) {
+        if (l->file && !bytes.key.len) l->ended = last = true;
+        umbel_err e = umbel_records_feed(l->records, bytes.key.data, bytes.key.len, last, &diag);
+        if (e) ok = umbelpy_fail(l->state, e, &diag, NULL);
+    }
     umbelpy_key_end(&bytes);
-    return !e || umbelpy_fail(l->state, e, &diag, NULL);
+    return ok;
+}
+
+/* Says what cannot be seen in the lines but is part of their keys; false with an exception, where
+ * warnings are errors. */
+static bool lines_warn(const lines *l) {
+    umbel_unseen unseen;
+    umbel_records_unseen(l->records, &unseen);
+    int failed = 0;
+    if (unseen.marks) {
+        failed = PyErr_WarnEx(PyExc_UserWarning,
+                              "the first key begins with the file's byte-order mark "
+                              "(open(..., encoding=\"utf-8-sig\") removes it)",
+                              1);
+    }
+    if (!failed && unseen.returns) {
+        failed = PyErr_WarnFormat(PyExc_UserWarning, 1,
+                                  "lines that end in a carriage return, which is part of their "
+                                  "keys: %llu (crlf in the recipe leaves it out)",
+                                  (unsigned long long)unseen.returns);
+    }
+    if (!failed && unseen.nuls) {
+        failed = PyErr_WarnEx(PyExc_UserWarning,
+                              "the first lines have NULs, which are part of their keys", 1);
+    }
+    return !failed;
 }
 
 static bool lines_open(umbelpy_state *state, PyObject *source, PyObject *recipe,
@@ -246,8 +301,9 @@ static PyObject *add_all(umbelpy_filter *filter, lines *l) {
         for (size_t i = 0; i < done; i++) l->fresh += l->flags[i];
     }
     if (e) umbelpy_fail(l->state, e, &diag, NULL);
+    bool ok = !PyErr_Occurred() && lines_warn(l);
     lines_close(l);
-    if (PyErr_Occurred()) return NULL;
+    if (!ok) return NULL;
     return umbelpy_lines(l->state, l->seen, l->fresh, l->nothing, l->malformed);
 }
 
@@ -272,9 +328,10 @@ bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe
         if (PyErr_Occurred()) break;
         e = work(ctx, l.keys, n, l.seen, &diag);
     }
-    lines_close(&l);
     if (e) umbelpy_fail(state, e, &diag, NULL);
-    return !PyErr_Occurred();
+    ok = !PyErr_Occurred() && lines_warn(&l);
+    lines_close(&l);
+    return ok;
 }
 
 /* Whether the filter may hold the key, or a parent of it. */
@@ -303,8 +360,8 @@ PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
             Py_XDECREF(line);
         }
     }
+    if (PyErr_Occurred() || !lines_warn(&l) || !umbelpy_undamaged(self)) Py_CLEAR(found);
     lines_close(&l);
-    if (PyErr_Occurred() || !umbelpy_undamaged(self)) Py_CLEAR(found);
     return found;
 }
 
