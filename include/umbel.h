@@ -200,6 +200,9 @@ UMBEL_API void umbel_never_free(umbel_never *never);
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
+/* Keys are bytes, as they are: a filter's recipe (umbel_meta.h), which makes keys of texts, is not
+ * applied here, but by umbel_recipe_apply and umbel_list_has (umbel_recipe.h). */
+
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
  * filter would have to grow and may not.  Every lookup that begins after the return finds the key;
  * if several threads add the same absent key simultaneously, at least one gets was_new true. */

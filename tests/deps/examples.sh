@@ -22,7 +22,7 @@ blocks() {
 
 # function_of NAME INCLUDE [BEFORE] - a file with the statements of stdin in a function.
 function_of() {
-    printf '#include <stdio.h>\n#include <%s>\nint %s(void);\nint %s(void) {\n%s\n' \
+    printf '#include <stdio.h>\n#include <umbel_meta.h>\n#include <umbel_recipe.h>\n#include <%s>\nint %s(void);\nint %s(void) {\n%s\n' \
         "$2" "example_$1" "example_$1" "${3-}" >"$tmp/$1.c"
     cat >"$tmp/statements"
     if ! [ -s "$tmp/statements" ]; then
