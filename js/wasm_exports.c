@@ -238,7 +238,7 @@ EXPORT("never_dispose") void wasm_never_dispose(umbel_never *never) {
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* -1 on failure, else whether it was new. */
-EXPORT("add") int wasm_add(umbel_filter *f, const uint8_t *key, size_t len) {
+EXPORT_API("add") int wasm_add(umbel_filter *f, const uint8_t *key, size_t len) {
     bool was_new = false;
     begin();
     return ok(umbel_add(f, key, len, &was_new, &diag)) ? was_new : -1;
@@ -331,7 +331,7 @@ size_t wasm_probes(const umbel_filter *f, const uint8_t *key, size_t len, uint64
 }
 
 /* The bytes to use as the key of a value; their number, or -1. */
-EXPORT("typed_key")
+EXPORT_API("typed_key")
 int wasm_typed_key(int type, const uint8_t *text, size_t len, uint8_t *key, size_t cap) {
     size_t key_len = 0;
     begin();
@@ -471,7 +471,7 @@ int wasm_plan(int kind, uint32_t hashes, uint64_t capacity, double fpr, uint64_t
 }
 
 /* Plans the filter that set_foreign describes. */
-EXPORT("plan_foreign") int wasm_plan_foreign(void) {
+EXPORT_API("plan_foreign") int wasm_plan_foreign(void) {
     umbel_plan plan = {0};
     begin();
     if (!ok(umbel_plan_foreign(&foreign, &plan, &diag))) return 0;
@@ -482,7 +482,7 @@ EXPORT("plan_foreign") int wasm_plan_foreign(void) {
 /* ---- Bytes -------------------------------------------------------------------------------- */
 
 /* The format of set_foreign, or the one that is recognised.  The bytes may be freed afterwards. */
-EXPORT("decode") umbel_filter *wasm_decode(const uint8_t *bytes, size_t len) {
+EXPORT_API("decode") umbel_filter *wasm_decode(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     begin();
     return ok(umbel_decode(bytes, len, &foreign, opts(), &f, &diag)) ? f : NULL;

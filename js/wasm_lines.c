@@ -19,7 +19,7 @@ EXPORT("get_recipe") void wasm_get_recipe(const umbel_filter *f) {
     wasm_put_text(text);
 }
 
-EXPORT_API("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
+EXPORT("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
     umbel_diag diag = {0};
     return wasm_ok(umbel_set_recipe(f, text, &diag), &diag);
 }
@@ -30,7 +30,7 @@ EXPORT("recipe") umbel_recipe *wasm_recipe(const char *text) {
     return wasm_ok(umbel_recipe_parse(text, &recipe, &diag), &diag) ? recipe : NULL;
 }
 
-EXPORT("recipe_bind")
+EXPORT_API("recipe_bind")
 umbel_recipe *wasm_recipe_bind(const umbel_recipe *recipe, const uint8_t *header, size_t len) {
     umbel_diag diag = {0};
     umbel_recipe *bound = NULL;
@@ -41,11 +41,11 @@ EXPORT("recipe_free") void wasm_recipe_free(umbel_recipe *recipe) {
     umbel_recipe_free(recipe);
 }
 
-EXPORT("recipe_text") void wasm_recipe_text(const umbel_recipe *recipe) {
+EXPORT_API("recipe_text") void wasm_recipe_text(const umbel_recipe *recipe) {
     wasm_put_text(umbel_recipe_text(recipe));
 }
 
-EXPORT("recipe_traits") uint32_t wasm_recipe_traits(const umbel_recipe *recipe) {
+EXPORT_API("recipe_traits") uint32_t wasm_recipe_traits(const umbel_recipe *recipe) {
     return umbel_recipe_traits(recipe);
 }
 
@@ -85,6 +85,22 @@ int wasm_recipe_hit(const umbel_recipe *recipe, const umbel_filter *f, const uin
 }
 
 /* ---- Lines ---- */
+
+/* The umbel_input of a file that begins with these bytes; text: its name; the error: its refusal. */
+EXPORT("input") int wasm_input(const uint8_t *bytes, size_t len) {
+    umbel_diag diag = {0};
+    umbel_input is = umbel_input_look(bytes, len, '\n', NULL);
+    wasm_put_text(umbel_input_name(is));
+    (void)wasm_ok(umbel_input_refuse(is, &diag), &diag);
+    return (int)is;
+}
+
+/* numbers: what umbel_unseen has, of all files so far. */
+EXPORT("records_unseen") void wasm_records_unseen(const umbel_records *records) {
+    umbel_unseen u;
+    umbel_records_unseen(records, &u);
+    wasm_put_numbers((const double[]){(double)u.returns, (double)u.marks, (double)u.nuls}, 3);
+}
 
 EXPORT("count_lines") uint32_t wasm_count_lines(const uint8_t *bytes, size_t len) {
     uint32_t n = 0;

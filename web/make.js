@@ -2,8 +2,8 @@
 //
 // make.js - filters from text files
 
-import { $, complaint, downloads, facts, language, make, t, takesFile, withProgress } from './shell.js';
-import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
+import { $, complaint, downloads, facts, language, make, oddities, t, takesFile, withProgress } from './shell.js';
+import { bitsText, countText, keysText, rateText, reads, sizeText } from './quantity.js';
 
 let library;
 let file = null;
@@ -31,11 +31,12 @@ async function build(event) {
   }
   const kind = $('build-kind').value;
   const never = $('build-never').files[0];
+  const crlf = $('build-crlf').checked;
   $('build-result').hidden = true;
   try {
     const result = await withProgress($('build-progress'), library, 'build',
-      { file, never, kind, fpr: fpr ?? 0.01, capacity });
-    shown = { ...result, kind, never: never?.name, name: file.name.replace(/\.[^.]*$/, '') + '.umb', from: file.name,
+      { file, never, kind, fpr: fpr ?? 0.01, capacity, crlf });
+    shown = { ...result, kind, crlf, never: never?.name, name: file.name.replace(/\.[^.]*$/, '') + '.umb', from: file.name,
       fpr: fpr ?? 0.01, capacity };
     downloads($('build-download'), result.blob, shown.name);
     show();
@@ -54,16 +55,18 @@ function show() {
   const { info, now, lines } = shown;
   $('build-result').hidden = false;
   facts($('build-info'), [['lines', countText(lines)], ['kind', info.kind],
-    ['keys added', countText(info.keysAdded)], ['size', sizeText(info.bytes)],
+    ['Keys', keysText(now)], ['size', sizeText(info.bytes)],
     ['bits per key', info.keysAdded ? bitsText(info.bits / info.keysAdded) : '0'],
     ['rate now', rateText(now.rate)], ['rate promised', rateText(info.fpr)],
     ...(shown.never ? [['exceptions', countText(info.exceptions)]] : [])]);
   $('build-download').textContent = t('Download {0}', shown.name);
   const kind = shown.kind === 'auto' ? '' : ` --kind ${shown.kind}`;
+  $('build-odd').textContent = oddities(shown);
+  const crlf = shown.crlf ? ' --crlf' : '';
   const keys = shown.capacity ? ` -n ${shown.capacity}` : '';
   const never = shown.never ? ` --never ${quoted(shown.never)}` : '';
   $('build-command').textContent =
-    `umbel build${kind}${keys} -p ${shown.fpr}${never} -o ${quoted(shown.name)} ${quoted(shown.from)}`;
+    `umbel build${kind}${crlf}${keys} -p ${shown.fpr}${never} -o ${quoted(shown.name)} ${quoted(shown.from)}`;
 }
 
 function purpose() {

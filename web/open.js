@@ -2,7 +2,7 @@
 //
 // open.js - files with filters in them: what they are, how full, and what they answer
 
-import { $, complaint, downloads, facts, language, make, t, takesFile, withProgress } from './shell.js';
+import { $, complaint, downloads, facts, language, make, oddities, t, takesFile, withProgress } from './shell.js';
 import { bitsText, countText, rateText, reads, sizeText } from './quantity.js';
 
 let library;
@@ -177,13 +177,14 @@ async function askList(list) {
   const line = $('open-matches');
   line.replaceChildren();
   try {
-    const { lines, missing, malformed, expects, hits, blob } = await withProgress($('open-list-progress'), library, 'askList',
+    const { lines, missing, malformed, expects, hits, blob, ...odd } = await withProgress($('open-list-progress'), library, 'askList',
       { file: list, type: $('open-type').value });
     const link = make('a', { class: 'button' }, t('Download the matches'));
     downloads(link, blob, list.name.replace(/(\.[^.]*)?$/, '-matches$1'));
     line.append(t('{0} of {1} lines may be in the filter.', countText(hits), countText(lines)), ' ');
     if (missing) line.append(t('{0} do not have the part that is the key.', countText(missing)), ' ');
     if (malformed) line.append(t('{0} are not {1}.', countText(malformed), expects), ' ');
+    line.append(oddities(odd), ' ');
     if (hits) line.append(link);
   } catch (error) {
     line.textContent = complaint(error);

@@ -21,6 +21,13 @@ export function countText(count) {
   return Math.round(count).toLocaleString('en-US');
 }
 
+/** As the command writes keys: an estimate has the digits that its error leaves. */
+export function keysText({ keys, keysError }) {
+  if (!(keysError >= 0.5)) return countText(keys);
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(keysError)));
+  return t('about {0}', countText(Math.round(keys / unit) * unit));
+}
+
 /** As the command writes sizes. */
 export function sizeText(bytes) {
   const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB'];

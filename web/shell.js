@@ -129,6 +129,15 @@ export function complaint(error) {
   return error.cancelled ? t('cancelled') : error.message;
 }
 
+/** What cannot be seen in a list's lines but is part of their keys, in sentences. */
+export function oddities({ returns, marks, nuls }) {
+  return [
+    returns && t('{0} lines end in a carriage return, which is part of their keys.', returns.toLocaleString('en-US')),
+    marks && t('A byte-order mark is part of the first key.'),
+    nuls && t('The first lines have NULs, which are part of their keys.'),
+  ].filter(Boolean).join(' ');
+}
+
 // ---- Files ----
 
 /** A place to choose a file or drop it; `use` gets the file, also when the same comes again. */

@@ -31,20 +31,70 @@ async function inSlices(file, task, use) {
   }
 }
 
-/** Calls `use` with the address and length of each slice of a file, and whether it is the last. */
-async function inLines(file, task, use) {
-  const at = engine.alloc(SLICE);
-  let done = false;
+/** What a file begins as: the library's name for it, and the error that refuses it as lines. */
+async function glimpse(file) {
+  const first = new Uint8Array(await file.slice(0, SLICE).arrayBuffer());
+  const is = engine.withBytes(first, (at, length) => engine.wasm.input(at, length));
+  return { is, name: engine.texts(1)[0], refusal: engine.error() };
+}
+
+/** A stream that unpacks what is compressed so; undefined where this browser has none. */
+function unpackerOf(name) {
   try {
-    await inSlices(file, task, (slice, from) => {
-      engine.bytes.set(slice, at);
-      done = from + slice.length >= file.size;
-      use(at, slice.length, done);
-    });
-    if (!done) use(at, 0, true);
+    return new DecompressionStream(name);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Calls `use` with the pieces that an unpacker makes of a file; reports progress. */
+async function inUnpacked(file, task, unpacker, use) {
+  let read = 0;
+  const counted = new TransformStream({ transform(piece, to) {
+    read += piece.length;
+    task.progress(read / file.size);
+    to.enqueue(piece);
+  } });
+  const reader = file.stream().pipeThrough(counted).pipeThrough(unpacker).getReader();
+  try {
+    for (let next; !(next = await reader.read()).done; ) {
+      if (cancelled.delete(task.id)) throw new Cancelled('cancelled');
+      use(next.value);
+    }
+  } catch (error) {
+    reader.cancel().catch(() => {});
+    throw error instanceof UmbelError || error instanceof Cancelled ? error
+      : new UmbelError('ECORRUPT', 'gzip: the file is damaged, or has several parts, which browsers do not read (gzip -dc)');
+  }
+}
+
+/** Calls `use` with the address and length of each piece of a file of lines, unpacked; then with none, as the last. */
+async function inLines(file, task, use) {
+  const { is, name, refusal } = await glimpse(file);
+  const unpacker = is && unpackerOf(name);
+  if (is && !unpacker) throw refusal;
+  const at = engine.alloc(SLICE);
+  const pass = (piece) => {
+    for (let from = 0; from < piece.length; from += SLICE) {
+      const part = piece.subarray(from, from + SLICE);
+      engine.bytes.set(part, at);
+      use(at, part.length, false);
+    }
+  };
+  try {
+    if (unpacker) await inUnpacked(file, task, unpacker, pass);
+    else await inSlices(file, task, pass);
+    use(at, 0, true);
   } finally {
     engine.release(at);
   }
+}
+
+/** What cannot be seen in lines, but is part of their keys. */
+function unseen(records) {
+  engine.wasm.records_unseen(records);
+  const [returns, marks, nuls] = engine.numbers(3);
+  return { returns, marks, nuls };
 }
 
 // ---- Plan ----
@@ -180,23 +230,14 @@ function close() {
 
 /** Unpacked only as far as there is room. */
 async function gunzipped(file, task) {
-  const start = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (start[0] !== 0x1f || start[1] !== 0x8b) return file;
+  if ((await glimpse(file)).name !== 'gzip') return file;
   const parts = [];
   let size = 0;
-  const reader = file.stream().pipeThrough(new DecompressionStream('gzip')).getReader();
-  try {
-    for (let next; !(next = await reader.read()).done; ) {
-      size += next.value.length;
-      if (size > MOST_BYTES) throw tooLarge();
-      if (cancelled.delete(task.id)) throw new Cancelled('cancelled');
-      parts.push(new Blob([next.value]));
-    }
-  } catch (error) {
-    reader.cancel().catch(() => {});
-    throw error instanceof UmbelError || error instanceof Cancelled ? error
-      : new UmbelError('ECORRUPT', 'gzip: the file is damaged');
-  }
+  await inUnpacked(file, task, unpackerOf('gzip'), (piece) => {
+    size += piece.length;
+    if (size > MOST_BYTES) throw tooLarge();
+    parts.push(new Blob([piece]));
+  });
   return new Blob(parts);
 }
 
@@ -214,14 +255,9 @@ function isTable(length) {
   });
 }
 
-function unread() {
-  return new UmbelError('ENOTSUP', 'compressed with Zstandard, which browsers do not read: unpack it first (zstd -d)');
-}
-
 /** What is known about a file that is not a filter, in place of `error`. */
 function explained(error) {
-  const start = new DataView(engine.wasm.memory.buffer, opened.bytes, opened.length);
-  if (opened.length > 4 && start.getUint32(0, true) === 0xfd2fb528) return unread();
+  if (engine.wasm.input(opened.bytes, opened.length)) return engine.error();
   // Without its definition an index of ClickHouse is recognised, but not read.
   const table = engine.wasm.table(opened.bytes, opened.length) >>> 0;
   if (table) engine.wasm.table_dispose(table);
@@ -263,7 +299,8 @@ async function glance(file) {
   if (magics.some((magic) => String.fromCharCode(...end).endsWith(magic))) return;
   engine.setForeign({});
   if (engine.withBytes(start, (at) => engine.wasm.recognised(at, file.size))) return;
-  throw new DataView(start.buffer).getUint32(0, true) === 0xfd2fb528 ? unread() : engine.error();
+  const error = engine.error();
+  throw engine.withBytes(start, (at, length) => engine.wasm.input(at, length)) ? engine.error() : error;
 }
 
 function openTable() {
@@ -408,7 +445,7 @@ async function askList({ file, type }, task) {
       sum.malformed += malformed;
       sum.hits += hits;
     });
-    return { ...sum, expects: recipe.expects, blob: new Blob(matches, { type: 'text/plain' }) };
+    return { ...sum, ...unseen(records), expects: recipe.expects, blob: new Blob(matches, { type: 'text/plain' }) };
   } finally {
     engine.wasm.records_free(records);
     recipe.free();
@@ -418,22 +455,16 @@ async function askList({ file, type }, task) {
 // ---- Build ----
 
 async function countLines(file, task) {
-  const at = engine.alloc(SLICE);
   let lines = 0;
   let last = 10;
-  try {
-    await inSlices(file, task, (slice) => {
-      engine.bytes.set(slice, at);
-      lines += engine.wasm.count_lines(at, slice.length);
-      last = slice[slice.length - 1];
-    });
-  } finally {
-    engine.release(at);
-  }
+  await inLines(file, task, (at, length) => {
+    lines += engine.wasm.count_lines(at, length);
+    if (length) last = engine.bytes[at + length - 1];
+  });
   return lines + (last === 10 ? 0 : 1);
 }
 
-async function build({ file, never, kind, fpr, bytes, capacity }, task) {
+async function build({ file, never, kind, fpr, bytes, capacity, crlf }, task) {
   const options = { kind, fpr, bytes, capacity };
   const passes = engine.isBuiltOnce(kind) || capacity || (fpr && bytes) ? 1 : 2;
   const part = (number) => ({ id: task.id, progress: (share) =>
@@ -442,7 +473,8 @@ async function build({ file, never, kind, fpr, bytes, capacity }, task) {
   for (const name of Object.keys(options)) if (!options[name]) delete options[name];
   engine.setParams(options);
   const builder = engine.must(engine.wasm.builder());
-  const recipe = new umbel.Recipe('line');
+  const words = crlf ? 'line crlf' : 'line';
+  const recipe = new umbel.Recipe(words);
   const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe), RECORD));
   let good = 0;
   let asked = 0;
@@ -462,8 +494,9 @@ async function build({ file, never, kind, fpr, bytes, capacity }, task) {
     const filter = umbel.wrap(engine.must(engine.wasm.builder_finish(builder)));
     try {
       if (good) engine.must(engine.wasm.never_finish(good, umbel.handleOf(filter)));
+      if (crlf) filter.recipe = words;
       const { seed, fingerprint, ...info } = filter.info();
-      return { lines, info, now: filter.measure(),
+      return { lines, ...unseen(records), info, now: filter.measure(),
         blob: new Blob([filter.toBytes('native')], { type: 'application/octet-stream' }) };
     } finally {
       filter.free();

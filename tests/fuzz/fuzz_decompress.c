@@ -252,11 +252,15 @@ static void check_packed(const uint8_t *bytes, size_t len, const uint8_t choices
     free(packed);
 }
 
+static bool is_packed(const uint8_t *bytes, size_t len) {
+    return umbel_input_packed(umbel_input_look(bytes, len, '\n', NULL));
+}
+
 /* Gzip and zstd are read; of others the magic number alone is looked at, and the command ends. */
 static bool is_readable(const uint8_t *packed, size_t len, bool *gzip) {
     static const uint8_t of_gzip[] = {0x1f, 0x8b, 0x08}, of_zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     *gzip = len >= sizeof of_gzip && memcmp(packed, of_gzip, sizeof of_gzip) == 0;
-    if (*gzip || !cli_is_packed(packed, len)) return true;
+    if (*gzip || !is_packed(packed, len)) return true;
     return len >= sizeof of_zstd && memcmp(packed, of_zstd, sizeof of_zstd) == 0;
 }
 
@@ -269,7 +273,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     struct unpacked got = {.bytes = some_bytes(MOST), .verdict = UNSAID};
     struct unpacked once = {.bytes = some_bytes(MOST), .verdict = UNSAID};
     unpack_in_pieces(packed, len, bytes, &cli_gunzip_zlib, &got);
-    if (!cli_is_packed(packed, len)) {
+    if (!is_packed(packed, len)) {
         check_plain(&got, packed, len);
         check_packed(packed, len, bytes);
     } else if (gzip) {
