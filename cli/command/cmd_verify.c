@@ -121,11 +121,11 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     const char *path = s->args[0];
-    umbel_filter *f = cli_filter_verify(path, s);
+    bool summed;
+    umbel_filter *f = cli_filter_verify(path, s, &summed);
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "file", "file", cli_filter_name(path));
-    bool summed = cli_filter_has_checksums(path, s);
     cli_report_text(&r, "checksums", NULL, summed ? "OK" : "none in this format");
     cli_report_flag(&r, NULL, "checksums", summed);
     cli_report_flag(&r, NULL, "whole", true);

@@ -163,7 +163,7 @@ umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
 }
 
 /* Without `open` the result is NULL, and the bytes are valid. */
-static umbel_filter *verified(const char *path, const cli_settings *s, bool open) {
+static umbel_filter *verified(const char *path, const cli_settings *s, bool open, bool *summed) {
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
     cli_filter_bytes from = source_of(path, s);
@@ -175,27 +175,28 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
     if (e) refuse(path, e, &diag, s);
     cli_settings once = *s;
     once.unchecked = true; /* it has just been */
-    if (open) return need_from(from, path, &once, umbel_fd_open);
-    close_source(&from);
+    umbel_filter *f = NULL;
+    if (open) {
+        f = need_from(from, path, &once, umbel_fd_open);
+    } else {
+        (void)get(&from, &once, umbel_fd_open, &f, NULL); /* fails for want of the secret only */
+        close_source(&from);
+    }
+    umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
+    if (f) umbel_describe(f, &info);
+    *summed = info.format == UMBEL_FMT_NATIVE;
+    if (open) return f;
+    umbel_free(f);
     return NULL;
 }
 
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {
-    return verified(path, s, true);
+    bool summed;
+    return verified(path, s, true, &summed);
 }
 
-bool cli_filter_has_checksums(const char *path, const cli_settings *s) {
-    cli_filter_bytes from = source_of(path, s);
-    umbel_filter *f = NULL;
-    umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
-    if (get(&from, s, umbel_fd_open, &f, NULL) == UMBEL_OK) umbel_describe(f, &info);
-    umbel_free(f);
-    close_source(&from);
-    return info.format == UMBEL_FMT_NATIVE;
-}
-
-umbel_filter *cli_filter_verify(const char *path, const cli_settings *s) {
-    return verified(path, s, s->format || s->present || s->absent || s->secret);
+umbel_filter *cli_filter_verify(const char *path, const cli_settings *s, bool *summed) {
+    return verified(path, s, s->format || s->present || s->absent || s->secret, summed);
 }
 
 void cli_die_memory(const char *where, const cli_filter_params *p) {

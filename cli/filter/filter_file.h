@@ -26,11 +26,8 @@ umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why,
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);
 
 /* For umbel verify: NULL if no option needs its keys, since the checksums of keyed filters can be
- * verified without the secret. */
-umbel_filter *cli_filter_verify(const char *path, const cli_settings *s);
-
-/* Whether the format of a filter that could be opened, if only with a secret, has checksums. */
-bool cli_filter_has_checksums(const char *path, const cli_settings *s);
+ * verified without the secret.  *summed: the format has checksums. */
+umbel_filter *cli_filter_verify(const char *path, const cli_settings *s, bool *summed);
 
 /* Exits with a message that says how much memory such a filter needs. */
 _Noreturn void cli_die_memory(const char *where, const cli_filter_params *p);

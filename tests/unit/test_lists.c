@@ -68,7 +68,7 @@ static void test_forms(void **state) {
         {"local=/ads.example/", "ads.example", UMBEL_DOMAIN_DNSMASQ},
         {"address=/a.example/b.example/::", NULL, UMBEL_DOMAIN_UNKNOWN},
         {"https://user:x@Bad.example:8443/path?q", "Bad.example", UMBEL_DOMAIN_URL},
-        {"bad.example/path", NULL, UMBEL_DOMAIN_UNKNOWN},
+        {"bad.example/path", "bad.example", UMBEL_DOMAIN_URL},
         {"/regular expression/", NULL, UMBEL_DOMAIN_UNKNOWN},
         {"two words", NULL, UMBEL_DOMAIN_UNKNOWN},
         {"a..b", NULL, UMBEL_DOMAIN_UNKNOWN},
