@@ -10,6 +10,7 @@
 #include "core/cpu.h"
 #include "kind/chain/chain.h"
 #include "kind_check.h"
+#include "native_file.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
@@ -234,6 +235,121 @@ static void damaged_hashes(void **state) {
     umbel_free(f);
 }
 
+/* A filter that continues with an empty layer of packed hashes. */
+static umbeli_chain *chain_with(uint64_t bytes, uint32_t bits, uint64_t capacity) {
+    umbel_filter *f = check_create((umbel_params){.kind = UMBEL_KIND_SCALABLE, .fpr = 0.01});
+    umbeli_chain *c = (umbeli_chain *)f;
+    umbeli_layer layer = {
+        .probes = &umbeli_probes_swift,
+        .bytes = bytes,
+        .nbits = 8 * bytes,
+        .hashes = bits,
+        .capacity = capacity,
+    };
+    assert_int_equal(umbeli_chain_append(c, &layer, 0), UMBEL_OK);
+    f->shape.hashes = UMBELI_BLOCK_LANES; /* of the first layer */
+    return c;
+}
+
+static uint8_t *file_of(const umbel_filter *f, size_t *len) {
+    *len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *bytes = malloc(*len);
+    assert_non_null(bytes);
+    assert_int_equal(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, *len, NULL), UMBEL_OK);
+    return bytes;
+}
+
+/* Decodes a file; `wrong`: what is said about it, NULL if it is right. */
+static void assert_file(const uint8_t *bytes, size_t len, const char *wrong) {
+    umbel_filter *f = NULL;
+    umbel_diag diag = {.what = NULL};
+    umbel_err e = umbel_decode(bytes, len, NULL, NULL, &f, &diag);
+    if (!e != !wrong) fail_msg("%s instead of %s", e ? sentence(&diag) : "accepted", wrong);
+    if (wrong) assert_string_equal(sentence(&diag), wrong);
+    umbel_free(f);
+}
+
+/* By docs/formats/native-kinds.md: 16 chunks of hashes of 20 bits have 197 slots, 256 possible
+ * upper parts and lower parts of 8 bits, so those of the hashes 4 and 5 are the bits from 469 and
+ * from 477 on. */
+static void a_file_has_each_hash_once(void **state) {
+    (void)state;
+    enum { BITS = 20, LOWER = 16 + 197 + 256, LOW = 8 };
+    static const struct {
+        uint32_t bit;
+        const char *wrong;
+    } flips[] = {
+        {LOWER + LOW + 1, NULL},                             /* 4 and 7 */
+        {LOWER + LOW, "layer: its hashes are not in order"}, /* 4 and 4 */
+        {LOWER, "layer: its hashes are not in order"},       /* 5 and 5 */
+        {LOWER + 1, "layer: its hashes are not in order"},   /* 6 and 5 */
+    };
+    const uint64_t hashes[] = {UINT64_C(4) << (64 - BITS), UINT64_C(5) << (64 - BITS)};
+    umbeli_chain *c = chain_with(4096, BITS, 100);
+    size_t len;
+    assert_int_equal(umbel_add_hashes(&c->base, hashes, 2, NULL, NULL, NULL), UMBEL_OK);
+    assert_int_equal(c->layers[1].keys, 2);
+    uint8_t *bytes = file_of(&c->base, &len);
+    uint8_t *layer = bytes + native_get(bytes, 96, 8) + c->layers[0].bytes;
+    assert_int_equal(layer[0], 2);
+    assert_file(bytes, len, NULL);
+    for (size_t i = 0; i < sizeof flips / sizeof *flips; i++) {
+        layer[flips[i].bit / 8] ^= (uint8_t)(1u << flips[i].bit % 8);
+        native_resum(bytes, len);
+        assert_file(bytes, len, flips[i].wrong);
+        layer[flips[i].bit / 8] ^= (uint8_t)(1u << flips[i].bit % 8);
+    }
+    umbel_free(&c->base);
+    free(bytes);
+}
+
+/* Hashes of b bits are kept in fewer than 2^(b - 4) chunks. */
+static void files_have_hashes_for_their_chunks(void **state) {
+    (void)state;
+    enum { CHUNK = 256 };
+    for (uint32_t bits = 12; bits < 15; bits++) {
+        for (uint64_t more = 0; more < 2; more++) {
+            uint64_t chunks = (UINT64_C(1) << (bits - 4)) - 1 + more;
+            umbeli_chain *c = chain_with(CHUNK * chunks, bits, 1);
+            size_t len;
+            uint8_t *bytes = file_of(&c->base, &len);
+            assert_file(bytes, len, more ? "layer: invalid size" : NULL);
+            umbel_free(&c->base);
+            free(bytes);
+        }
+    }
+}
+
+/* Hashes that were made to share a chunk: the layer moves into more memory while it has less than
+ * 8 bytes for each key and for 4096 more, and is then left for another. */
+static void flood(uint64_t others) {
+    enum { PER_KEY = 8, FREE_KEYS = 4096, FIRST = 4096, BITS = 25, LOW = 64 - BITS };
+    const uint64_t first = UINT64_C(0x123) << 52;
+    umbeli_chain *c = chain_with(FIRST, BITS, 45000);
+    uint64_t bytes = FIRST, keys = 0, i = 0, n = 0, all[4096];
+    for (; c->newest == 1; i++) {
+        const umbeli_layer *l = &c->layers[1];
+        keys = l->keys, bytes = l->bytes;
+        all[n] = i < others ? check_key(1, i) : first + ((i - others) << LOW);
+        assert_int_equal(umbel_add_hashes(&c->base, &all[n++], 1, NULL, NULL, NULL), UMBEL_OK);
+        l = &c->layers[1];
+        if (l->bytes == bytes) continue;
+        uint64_t octave = FIRST, before; /* there are four sizes to an octave */
+        while (2 * octave < l->bytes) octave *= 2;
+        before = l->bytes - octave / 4;
+        assert_true(before / PER_KEY < keys + FREE_KEYS);
+    }
+    assert_true(bytes > FIRST && bytes / PER_KEY >= keys + FREE_KEYS);
+    for (i = 0; i < n; i++) assert_true(umbel_contains_hash(&c->base, all[i]));
+    umbel_free(&c->base);
+}
+
+static void flooded_chunks_take_bounded_memory(void **state) {
+    (void)state;
+    flood(0);
+    for (uint64_t others = 600; others < 900; others++) flood(others); /* one is at the bound */
+}
+
 /* Packed layers take what the processor has at every call. */
 static void packed_kernels_agree(void **state) {
     (void)state;
@@ -379,6 +495,9 @@ int main(void) {
         cmocka_unit_test(files_of_strangers),
         cmocka_unit_test(grows_in_little_memory),
         cmocka_unit_test(damaged_hashes),
+        cmocka_unit_test(a_file_has_each_hash_once),
+        cmocka_unit_test(files_have_hashes_for_their_chunks),
+        cmocka_unit_test(flooded_chunks_take_bounded_memory),
         cmocka_unit_test(packed_kernels_agree),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(parameters),
