@@ -11,7 +11,10 @@
 #include "cases.h"
 #include "core/bits.h"
 #include "golden.h"
+#include "hash/xxh.h"
+#include "kind/exceptions.h"
 #include "storage/dump.h"
+#include "umbel_meta.h"
 #include "value/value_memory.h"
 #include "values.h"
 
@@ -179,6 +182,48 @@ static void values_come_back_whole(void **state) {
     }
 }
 
+/* 900 hashes of 25 bits fit into 2048 bytes; no filter that grew by itself has more than 700 in so
+ * few, but a dump may.  It stays what it says. */
+static void many_hashes_in_few_bytes_stay_as_they_are(void **state) {
+    (void)state;
+    enum { KEYS = 800, BYTES = 2048, BITS = 25 };
+    /* docs/formats/redis.md: 1 / 10^2, 100 keys, a layer of 256 words, 25 bits, 900 and 800 keys */
+    static const uint8_t head[] = {
+        'U', 'M', 'B', 'F', 128 | 16 | 4 | 2, 1, 2, 100, 1, 6, 0x80, 2, BITS, 0x84, 7, 0xa0, 6};
+    uint8_t whole[sizeof head + 4 + BYTES] = {0};
+    umbeli_layer layer = {.probes = &umbeli_probes_packed,
+                          .bits = whole + sizeof head + 4,
+                          .bytes = BYTES,
+                          .nbits = 8 * BYTES,
+                          .hashes = BITS};
+    layer.probes->prepare(&layer);
+    for (uint64_t i = 0; i < KEYS; i++) {
+        uint64_t hash = i << 54 | i << 40;
+        uint8_t was_new;
+        layer.probes->add(&layer, (umbeli_hashes){.narrow = &hash}, 1, &was_new);
+        assert_int_equal(was_new, 1);
+    }
+    memcpy(whole, head, sizeof head);
+    umbeli_store_le32(whole + sizeof head, (uint32_t)umbeli_xxh3_64(head, sizeof head, 0));
+    bf_value *v = NULL;
+    assert_ok(bf_load_whole(whole, sizeof whole, 0, &v, NULL));
+    fake_io io = saved(v);
+    bf_value *back = loaded(type_of(v), &io);
+    assert_non_null(back);
+    for (int i = 0; i < 2; i++) {
+        size_t len;
+        uint8_t *again = bf_dump_whole(i ? back : v, &len);
+        assert_int_equal(len, sizeof whole);
+        assert_memory_equal(again, whole, len);
+        RedisModule_Free(again);
+        assert_int_equal(bf_value_card(i ? back : v), KEYS);
+    }
+    assert_goes_on_alike(v, back);
+    bf_value_free(v);
+    bf_value_free(back);
+    fake_io_free(&io);
+}
+
 static void a_native_files_header_is_a_head(void **state) {
     (void)state;
     size_t len;
@@ -266,6 +311,52 @@ static void files_of_every_kind_can_be_uploaded(void **state) {
     }
 }
 
+/* The header of a layer of a chain as other writers may leave it, with an exception or not. */
+static size_t put_layer(uint8_t *to, size_t room, bool first, bool exception) {
+    static const char *const properties[][2] = {
+        {"bf.layers", "2"}, {"bf.error", "0.01"}, {"bf.capacity", "300"}, {"bf.expansion", "2"}};
+    umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .capacity = 300, .fpr = 0.003};
+    const uint64_t hash = 7;
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create(&params, NULL, &f, NULL));
+    for (size_t i = 0; first && i < sizeof properties / sizeof *properties; i++) {
+        assert_ok(umbel_set_meta(f, properties[i][0], properties[i][1], NULL));
+    }
+    if (exception) assert_ok(umbeli_except(f, &hash, 1, false, NULL));
+    size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
+    uint8_t *file = malloc(len);
+    assert_non_null(file);
+    assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, file, len, NULL));
+    size_t head_len = umbeli_load_le32(file + 12);
+    assert_true(head_len <= room);
+    memcpy(to, file, head_len);
+    free(file);
+    umbel_free(f);
+    return head_len;
+}
+
+/* The filter has one list of them, in the first header; one of a later layer would be lost. */
+static void exceptions_are_those_of_the_first_layer(void **state) {
+    (void)state;
+    for (int of = 0; of < 4; of++) {
+        uint8_t head[2048];
+        bool mine = of & 1, later = of & 2;
+        size_t len = put_layer(head, sizeof head, true, mine);
+        len += put_layer(head + len, sizeof head - len, false, later);
+        bf_value *v = NULL;
+        umbel_diag diag = {0};
+        umbel_err e = bf_load_head(head, len, 0, &v, &diag);
+        assert_int_equal(e, later ? UMBEL_ECORRUPT : UMBEL_OK);
+        if (later) {
+            assert_string_equal(sentence(&diag), "exceptions: only the first layer has them");
+            continue;
+        }
+        assert_int_equal(bf_value_layers(v), 2);
+        assert_int_equal(bf_value_exceptions(v), mine);
+        bf_value_free(v);
+    }
+}
+
 /* ---- RedisBloom's own bytes ---- */
 
 static void redisblooms_dumps_come_in_and_go_out(void **state) {
@@ -316,6 +407,10 @@ static void unusual_links_stay_as_they_are(void **state) {
         {true, GROWTH, 4, {3}},
         {true, GROWTH, 4, {0}},
         {true, GROWTH, 4, {65538}},
+        {true, GROWTH, 4, {BF_EXPANSION_AUTO}},
+        {true, GROWTH, 4, {UINT32_MAX}},
+        {false, GROWTH, 4, {BF_EXPANSION_AUTO}},
+        {false, GROWTH, 4, {BF_EXPANSION_FIXED | 7u}},
         {true, ERROR, 8, {.real = 0.004}},
         {true, ERROR, 8, {.real = 0.9}},
         {true, PER_ENTRY, 8, {.real = 11.1}},
@@ -360,8 +455,10 @@ int main(void) {
         cmocka_unit_test_teardown(chunks_that_do_not_fit_change_nothing, quiet),
         cmocka_unit_test_teardown(bits_behind_the_last_are_refused, quiet),
         cmocka_unit_test_teardown(values_come_back_whole, quiet),
+        cmocka_unit_test_teardown(many_hashes_in_few_bytes_stay_as_they_are, quiet),
         cmocka_unit_test_teardown(a_native_files_header_is_a_head, quiet),
         cmocka_unit_test_teardown(files_of_every_kind_can_be_uploaded, quiet),
+        cmocka_unit_test_teardown(exceptions_are_those_of_the_first_layer, quiet),
         cmocka_unit_test_teardown(redisblooms_dumps_come_in_and_go_out, quiet),
         cmocka_unit_test_teardown(unusual_links_stay_as_they_are, quiet),
     };
