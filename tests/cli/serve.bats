@@ -77,11 +77,11 @@ s = client(); s.sendall(b'12:bad ads.test,10:bad x.test,4:no x,3:bad,'); s.shutd
 
 @test "squid: percent-encoding up to the last byte of a key" {
     prepare
-    printf 'ads.test%%\nads.test%%7\nads.test%%7g\n' | "$UMBEL" build -q -p 1e-9 -o odd.umb
+    printf 'ads.test%%\nads.test%%7\nads.test%%7g\nads.test%%g7\n' | "$UMBEL" build -q -p 1e-9 -o odd.umb
     run bash -c "printf '1 ads.tes%%74 -\nads.tes%%74\n%%61ds.test\nads.tes%%7\n' | '$UMBEL' serve --squid bad.umb"
     [ "$output" = $'1 OK tag=bad\nOK tag=bad\nOK tag=bad\nERR' ]
-    run bash -c "printf 'ads.test%%\nads.test%%7\nads.test%%7g\n' | '$UMBEL' serve --squid odd.umb"
-    [ "$output" = $'OK tag=odd\nOK tag=odd\nOK tag=odd' ]
+    run bash -c "printf 'ads.test%%\nads.test%%7\nads.test%%7g\nads.test%%g7\n' | '$UMBEL' serve --squid odd.umb"
+    [ "$output" = $'OK tag=odd\nOK tag=odd\nOK tag=odd\nOK tag=odd' ]
 }
 
 @test "socketmap: a length has no leading zero, and may be zero" {
