@@ -33,8 +33,10 @@ const cli_command cli_command_info = {
                 "umbel info --json blocklist.umb | jq .fpr_now\n",
     .text =
         "The live false-positive rate (\"rate now\") is computed from the bits that are set, so "
-        "it holds whatever was promised. \"keys\" are the distinct keys in the filter, as well as "
-        "can be known: counted, or estimated after a merge and in formats that store no count. "
+        "it holds whatever was promised. For small filters of some formats hashes are tried; where "
+        "none of them is found, only a bound is known: \"below 0.002%\" (\"fpr_below\" in JSON). "
+        "\"keys\" are the distinct keys in the filter, as well as can be known: counted, or "
+        "estimated after a merge and in formats that store no count. "
         "\"room left\" is what remains of the plan. \"rate of like keys\" appears where the hash of "
         "a format (dcso) hardly tells keys of one form apart, and keys like those in the filter "
         "are found more than ten times as often as promised.\n\n"

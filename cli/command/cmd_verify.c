@@ -96,7 +96,7 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     snprintf(text, sizeof text, "%s (95%% confidence: %s to %s)", umbel_rate_text(rate, measured),
              umbel_rate_text(likely.low, low), umbel_rate_text(likely.high, high));
     cli_report_text(r, "rate measured", NULL, text);
-    cli_report_rate(r, "rate expected", "fpr_now", state.now.rate);
+    cli_report_rate_now(r, "rate expected", &state.health);
     cli_report_count(r, NULL, "absent", t.lines);
     cli_report_count(r, NULL, "false_positives", t.hits);
     cli_report_json(r, "fpr_measured", cli_json_real(rate));

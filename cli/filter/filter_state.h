@@ -20,6 +20,11 @@ cli_state cli_state_of(const umbel_filter *f);
  * promised rate", as one in a thousand does. */
 const char *cli_overfull_text(const cli_state *s);
 
+/* "0.98%", or "below 0.0023%" where no more is known of the live rate; `out` has CLI_RATE_NOW
+ * bytes. */
+enum { CLI_RATE_NOW = 64 };
+char *cli_rate_now_text(const umbel_health *health, char *out);
+
 /* Absent keys like those in the filter are found more than ten times as often as promised.  Chance
  * does not explain that: the format's hash hardly tells them apart. */
 bool cli_alike_fails(const cli_state *s);

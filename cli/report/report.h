@@ -54,6 +54,9 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
 /* "1,000 keys", "about 1,003 keys" where they are estimated, "an unknown number of keys". */
 char *cli_keys_text(const umbel_health *health, char *out);
 
+/* The live rate: in JSON as measured, with "fpr_below" where it is only known to be below that. */
+void cli_report_rate_now(cli_report *r, const char *label, const umbel_health *health);
+
 /* Everything that umbel_describe and umbel_measure report, and the metadata stored with the filter.
  */
 void cli_describe(cli_report *r, const umbel_filter *f);

@@ -82,7 +82,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     }
     cli_state state = cli_state_of(f);
     const umbel_info *info = &state.info;
-    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[UMBEL_QUANTITY];
+    char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[CLI_RATE_NOW];
     char each[UMBEL_QUANTITY + 16] = "";
     char promised[UMBEL_QUANTITY + 16] = "";
     if (info->fpr > 0) {
@@ -106,7 +106,7 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     if (bits > 0) snprintf(each, sizeof each, " (%s bits per key)", cli_real_text(bits, 1, number));
     fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&state.health, keys),
             umbel_size_text(info->bytes, size), each, takes, umbel_kind_name(info->kind),
-            umbel_rate_text(state.health.rate, now), promised);
+            cli_rate_now_text(&state.health, now), promised);
     cli_sentence_end(to);
 }
 
@@ -157,6 +157,15 @@ static void describe_keys(cli_report *r, const umbel_health *health) {
     cli_report_json(r, "keys_error", cli_json_real(doubt));
 }
 
+void cli_report_rate_now(cli_report *r, const char *label, const umbel_health *health) {
+    char text[CLI_RATE_NOW];
+    cli_report_text(r, label, NULL, cli_rate_now_text(health, text));
+    cli_report_json(r, "fpr_now", cli_json_real(health->rate));
+    if (health->rate_below > 0) {
+        cli_report_json(r, "fpr_below", cli_json_real(health->rate_below));
+    }
+}
+
 static void describe_load(cli_report *r, const umbel_filter *f, const cli_state *s) {
     const umbel_info *info = &s->info;
     const umbel_measurement *now = &s->now;
@@ -168,7 +177,7 @@ static void describe_load(cli_report *r, const umbel_filter *f, const cli_state 
     cli_report_text(r, "fill", NULL, text);
     cli_report_json(r, "fill", cli_json_real(fill));
     cli_report_count(r, NULL, "bits_set", now->bits_set);
-    cli_report_rate(r, "rate now", "fpr_now", now->rate);
+    cli_report_rate_now(r, "rate now", &s->health);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (cli_alike_fails(s)) {
         cli_report_rate(r, "rate of like keys", "rate_alike", now->rate_alike);

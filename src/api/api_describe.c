@@ -62,7 +62,8 @@ void umbel_judge(const umbel_info *info, const umbel_measurement *now, umbel_hea
     /* Other systems size by rules of thumb, some of which give a higher rate than was asked for:
      * what they plan is the number of keys. */
     bool by_keys = info->format != UMBEL_FMT_NATIVE && info->capacity && fills;
-    bool broken = info->fpr > 0 && now->rate > info->fpr && !by_keys;
+    bool seen = !(now->rate_below > 0);
+    bool broken = info->fpr > 0 && now->rate > info->fpr && !by_keys && seen;
     bool beyond = fills && is_beyond_plan(info, now);
     *health = (umbel_health){
         .overfull = broken || beyond,
@@ -72,6 +73,7 @@ void umbel_judge(const umbel_info *info, const umbel_measurement *now, umbel_hea
         .keys_error = known ? now->keys_error : 0,
         .rate = now->rate,
         .promised = info->fpr,
+        .rate_below = now->rate_below,
     };
     uint64_t keys = (uint64_t)llround(health->keys);
     bool has_room = known && fills && !health->overfull && keys < info->capacity;

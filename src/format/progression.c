@@ -316,7 +316,7 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
     for (uint64_t i = 0; i < p->bits / 8; i++) random = random * 257 + bits[i];
     while (breaks(p) && steps < 4 * TRIES / (words * p->hashes)) steps += p->bits;
     double rate = tried(p, bits, steps, &random), tries = (double)steps * (double)p->bits;
-    return rate > 0 ? rate : 1 / tries; /* it is below that, and not 0: the keys are found */
+    return rate > 0 ? rate : umbeli_rate_unseen(1 / tries); /* not 0: the keys are found */
 }
 
 static double live_of(const void *how, const uint8_t *bits, uint64_t set, uint64_t *random) {

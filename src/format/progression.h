@@ -31,7 +31,8 @@ typedef struct umbeli_progression {
 /* 2^exponent modulo the bits, for jump. */
 uint64_t umbeli_power_modulo(unsigned exponent, uint64_t bits);
 
-/* The rate of a filter with these bits, `set` of them set by about `keys` keys. */
+/* The rate of a filter with these bits, `set` of them set by about `keys` keys; or
+ * umbeli_rate_unseen. */
 double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits, uint64_t set,
                                double keys);
 

@@ -295,3 +295,20 @@ to_read() {
     refused "must be 0 or more" umbel build --seed -7 -o no.umb /dev/null
     refused "must be 0 or more" umbel uniq --seed -7 /dev/null
 }
+
+@test "a live rate that no try has met is said to be below a bound, in text and JSON" {
+    seq 3 > keys
+    run umbel build --format redisbloom -n 100 -p 1e-7 -o few.bin keys
+    [[ $output == *"false-positive rate below 1 in "*", asked for 1 in 10,000,000"* ]]
+    run umbel info --format redisbloom few.bin
+    [[ $output == *"rate now           below 1 in "* ]]
+    [[ $output != *warning* ]]
+    umbel info --format redisbloom --json few.bin |
+        jq -e '.fpr < .fpr_now and .fpr_now < .fpr_below and .fpr_below < 1e-5 and (.overfull | not)'
+    echo absent > absent
+    run umbel verify --format redisbloom --absent absent few.bin
+    [[ $output == *"rate expected      below 1 in "* ]]
+    # Keys enough to meet some.
+    seq 100 | umbel build -q --format redisbloom -n 100 -p 1% -o some.bin
+    umbel info --format redisbloom --json some.bin | jq -e '.fpr_now > 0 and .fpr_below == null'
+}

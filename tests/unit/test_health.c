@@ -33,6 +33,7 @@ static umbel_health health_of(const umbel_filter *f) {
     umbel_judge(&info, &now, &health);
     assert_true(health.rate == now.rate);
     assert_true(health.promised == info.fpr);
+    assert_true(health.rate_below == now.rate_below);
     for (size_t i = 0; i < sizeof health.reserved / sizeof *health.reserved; i++) {
         assert_int_equal(health.reserved[i], 0);
     }
@@ -122,11 +123,57 @@ static void test_every_bit_set(void **state) {
     umbel_free(f);
 }
 
+static umbel_filter *foreign_with(umbel_format format, double fpr, uint64_t keys) {
+    umbel_foreign params = {.format = format, .capacity = 100, .fpr = fpr};
+    umbel_filter *f = NULL;
+    assert_ok(umbel_create_foreign(&params, NULL, &f, NULL));
+    for (uint64_t i = 0; i < keys; i++) assert_ok(umbel_add(f, &i, sizeof i, NULL, NULL));
+    return f;
+}
+
+/* Few keys in few bits: hashes are tried and none is found, which leaves a bound.  It holds for
+ * keys that are looked up, and breaks no promise, though it is above what was promised. */
+static void test_unseen(void **state) {
+    (void)state;
+    enum { ASKED = 1 << 20 };
+    static const struct {
+        umbel_format format;
+        double fpr;
+    } few[] = {{UMBEL_FMT_REDISBLOOM, 1e-7}, {UMBEL_FMT_LEVELDB, 1e-6}};
+    umbel_filter *f;
+    umbel_health health;
+    for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+        f = foreign_with(few[i].format, few[i].fpr, 3);
+        health = health_of(f);
+        uint64_t found = 0;
+        for (uint64_t k = 0; k < ASKED; k++) {
+            uint64_t absent = UINT64_MAX - k;
+            found += umbel_contains(f, &absent, sizeof absent);
+        }
+        assert_true(health.rate_below > health.rate);
+        assert_true(health.rate_below < 2e-5);
+        assert_true((double)found <= health.rate_below * ASKED);
+        assert_true(few[i].format != UMBEL_FMT_REDISBLOOM || health.rate > health.promised);
+        assert_false(health.overfull);
+        umbel_free(f);
+    }
+    const umbel_format formats[] = {UMBEL_FMT_LEVELDB, UMBEL_FMT_REDISBLOOM, UMBEL_FMT_GUAVA};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        for (uint64_t keys = 0; keys <= 100; keys += 100) { /* none: 0 is exact */
+            f = foreign_with(formats[i], 0.01, keys);
+            health = health_of(f);
+            assert_true(health.rate_below == 0);
+            assert_int_equal(health.rate > 0, keys > 0);
+            umbel_free(f);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_room),          cmocka_unit_test(test_overfull),
         cmocka_unit_test(test_unlucky),       cmocka_unit_test(test_merged),
-        cmocka_unit_test(test_every_bit_set),
+        cmocka_unit_test(test_every_bit_set), cmocka_unit_test(test_unseen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

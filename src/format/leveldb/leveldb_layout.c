@@ -146,8 +146,8 @@ static double rate_by_trying(const uint8_t *bits, uint64_t nbits, uint32_t hashe
 }
 
 /* The same for filters of few bits, of which only hashes are tried whose first probe is set: few
- * others are, where the rate is low.  If none is found, the rate is below what one would make it;
- * it is not 0, as the keys themselves are found. */
+ * others are, where the rate is low.  The rate is not 0 where none is found, as the keys
+ * themselves are. */
 static double rate_of_set_bits(const umbeli_classic *c, uint64_t bits_set) {
     enum { MOST = 1 << 17, HITS = 8192 };
     const umbeli_shape *s = &c->base.shape;
@@ -168,8 +168,8 @@ static double rate_of_set_bits(const umbeli_classic *c, uint64_t bits_set) {
             i++;
         hits += i == s->hashes;
     }
-    double others = (double)(hits ? hits : 1) / (double)tries;
-    return (double)bits_set / (double)s->bits * others;
+    double one = (double)bits_set / (double)s->bits / (double)tries;
+    return hits ? one * (double)hits : umbeli_rate_unseen(one);
 }
 
 double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double keys) {
@@ -183,7 +183,7 @@ double umbeli_leveldb_live(const umbeli_classic *c, uint64_t bits_set, double ke
     /* In proportion to the work of counting the bits. */
     uint64_t tries = s->bits < TRIES / 16 ? 16 * s->bits : TRIES;
     double rate = rate_by_trying(c->base.data, s->bits, s->hashes, tries, &random);
-    return rate > 0 ? rate : 1 / (double)tries;
+    return rate > 0 ? rate : umbeli_rate_unseen(1 / (double)tries);
 }
 
 /* How probes fall on the remainders modulo what the number of bits has in common with 2^32 - 1. */

@@ -58,7 +58,8 @@ typedef struct umbeli_probes {
     /* The i-th bit of one hash. */
     uint64_t (*bit)(const umbeli_layer *layer, umbeli_hashes hash, uint32_t i);
 
-    /* Estimates distinct keys from the number of set bits; and the live rate. */
+    /* Estimates distinct keys from the number of set bits; and the live rate, or
+     * umbeli_rate_unseen (classic.h). */
     double (*estimate)(const umbeli_layer *layer, uint64_t bits_set);
     double (*live_rate)(const umbeli_layer *layer, uint64_t bits_set);
     /* The model's rate with this many keys; NULL: no key that is added goes uncounted. */

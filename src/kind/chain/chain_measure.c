@@ -30,14 +30,13 @@ static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool rough
     }
     /* Blocks are judged one by one; for the others their number and the fill are enough. */
     bool blocked = l->probes->log2_bytes != 0;
-    return (umbel_measurement){
-        .bits = l->nbits,
-        .bits_set = all,
-        .keys = l->probes->estimate(l, all),
-        .rate = blocked             ? l->probes->live_rate(&part, set)
-                : roughly && !exact ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
-                                    : l->probes->live_rate(l, all),
-    };
+    umbel_measurement now = {
+        .bits = l->nbits, .bits_set = all, .keys = l->probes->estimate(l, all)};
+    umbeli_conclude_rate(blocked             ? l->probes->live_rate(&part, set)
+                         : roughly && !exact ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
+                                             : l->probes->live_rate(l, all),
+                         &now);
+    return now;
 }
 
 umbel_measurement umbeli_layer_sample(const umbeli_layer *l, uint64_t most) {
@@ -88,7 +87,7 @@ void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement
     const umbeli_chain *c = umbeli_chain_of(f);
     umbeli_key_evidence e = {0};
     bool refreshes = f->ops->policy->refreshes;
-    double variance = 0;
+    double variance = 0, unseen = 0, below = 0;
     *now = (umbel_measurement){0};
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
@@ -104,7 +103,10 @@ void umbeli_chain_sample(const umbel_filter *f, uint64_t most, umbel_measurement
         now->bits += layer.bits;
         now->bits_set += layer.bits_set;
         now->rate = umbeli_rate_of_union(now->rate, layer.rate);
+        below = umbeli_rate_of_union(below, fmax(layer.rate, layer.rate_below));
+        if (layer.rate_below > 0) unseen += layer.rate;
     }
+    if (unseen > now->rate / 2) now->rate_below = below; /* it is not known of most of it */
     e.error = sqrt(variance);
     if (refreshes && isfinite(e.by_bits) && most == UINT64_MAX) count_once(c, &e);
     umbeli_conclude_keys(&e, now);

@@ -187,15 +187,23 @@ static double rate_after(const umbel_filter *f, uint64_t keys) {
     return f->shape.bits ? umbeli_classic_rate(f->shape.bits, f->shape.hashes, keys) : 1;
 }
 
+/* Were the rate three times that of one find, none would be found in one of twenty measurements. */
+void umbeli_conclude_rate(double rate, umbel_measurement *now) {
+    now->rate = fabs(rate);
+    now->rate_below = rate < 0 ? fmin(1, -3 * rate) : 0;
+}
+
 /* A damaged view may have bits set after the last one; they do not count. */
 static void measure(const umbel_filter *f, umbel_measurement *now) {
     const umbeli_classic *c = umbeli_classic_of(f);
     uint64_t bits = f->shape.bits;
     double error;
     now->bits_set = umbeli_bits_count_first(f->data, bits);
-    now->rate = c->scheme->live_rate
-                    ? c->scheme->live_rate(c, now->bits_set, keys_of_bits(f, now->bits_set, &error))
-                    : rate_of_fill(f, now->bits_set, bits);
+    double rate =
+        c->scheme->live_rate
+            ? c->scheme->live_rate(c, now->bits_set, keys_of_bits(f, now->bits_set, &error))
+            : rate_of_fill(f, now->bits_set, bits);
+    umbeli_conclude_rate(rate, now);
     if (c->scheme->rate_alike) now->rate_alike = c->scheme->rate_alike(c);
 }
 

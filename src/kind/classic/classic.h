@@ -45,7 +45,7 @@ typedef struct umbeli_scheme {
     bool folds;
 
     /* Distinct keys, estimated from the set bits, by how much the model of that may be wrong, and
-     * the live rate; NULL: as if probes were independent. */
+     * the live rate, or umbeli_rate_unseen; NULL: as if probes were independent. */
     double (*estimate)(const umbeli_classic *c, uint64_t bits_set);
     double (*estimate_error)(const umbeli_classic *c, double keys);
     double (*live_rate)(const umbeli_classic *c, uint64_t bits_set, double keys);
@@ -108,6 +108,15 @@ umbel_err umbeli_classic_check(const umbeli_shape *shape, uint64_t data_len, umb
 
 /* The ops table of every classic filter, which distinguishes it from other kinds. */
 extern const umbeli_ops umbeli_classic_ops;
+
+/* What a live_rate returns that tried hashes and found none: a negative number.  With a single find
+ * the rate would have been `one`. */
+static inline double umbeli_rate_unseen(double one) {
+    return -one;
+}
+
+/* Sets rate and rate_below from what a live_rate returned. */
+void umbeli_conclude_rate(double rate, umbel_measurement *now);
 
 /* The probability that a random key finds all its bits set; and the distinct keys estimated from
  * the set bits, infinite when all are set. */
