@@ -81,6 +81,28 @@ void cli_output_sync(cli_output *o, const char *hint) {
     if (!synced) cli_die("standard output", hint, "cannot be synced to disk: %s", strerror(errno));
 }
 
+/* Its last byte: standard output itself is usually open for writing only.  False: none, or it
+ * cannot be known. */
+static bool last_byte(uint8_t *last) {
+    struct stat st;
+    if (fstat(STDOUT_FILENO, &st) || !S_ISREG(st.st_mode) || st.st_size == 0) return false;
+    int flags = fcntl(STDOUT_FILENO, F_GETFL);
+    if (flags < 0 || !(flags & O_APPEND)) return false;
+    int fd = open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC);
+    if (fd < 0) return false;
+    bool got = pread(fd, last, 1, st.st_size - 1) == 1;
+    close(fd);
+    return got;
+}
+
+void cli_output_end_line(cli_output *o, uint8_t sep) {
+    uint8_t last;
+    if (!last_byte(&last) || last == sep) return;
+    cli_warn("standard output",
+             "ends within a line, which an earlier run may not have finished; that line is ended");
+    cli_output_write(o, &sep, 1);
+}
+
 void cli_output_write(cli_output *o, const void *bytes, size_t len) {
     if (!o->buffer) {
         o->buffer = cli_alloc(ROOM);

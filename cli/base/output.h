@@ -26,6 +26,10 @@ void cli_output_flush(cli_output *o);
  * lines is up to their reader. */
 void cli_output_sync(cli_output *o, const char *hint);
 
+/* If standard output is a file that is appended to, and ends within a line, ends that line and says
+ * so: what is written next would become a part of it. */
+void cli_output_end_line(cli_output *o, uint8_t sep);
+
 /* For reports written with stdio: exits if something could not be written. */
 void cli_output_finish_stdio(void);
 

@@ -13,7 +13,8 @@ static const uint8_t options[] = {OPT_JSON, OPT_SECRET_FILE,       OPT_MAX_MEMOR
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     for (int i = 0; i < s->nargs; i++) {
-        umbel_filter *f = cli_filter_open(s->args[i], s);
+        /* Figures are made of all bits, so damaged ones would make wrong figures. */
+        umbel_filter *f = cli_filter_open_verified(s->args[i], s);
         cli_report r = cli_report_begin(s->json);
         if (i && !s->json) putchar('\n');
         cli_report_text(&r, "file", "file", cli_filter_name(s->args[i]));

@@ -338,6 +338,7 @@ static int run(const cli_settings *s) {
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
     feed.filling = f;
     feed.capacity = u.watch.capacity;
+    if (s->state) cli_output_end_line(&u.out, feed.sep);
     cli_job job = {hash_keys, pass_new, &u};
     init_lock(&u.lock);
     cli_on_early_exit(save_before_exit, &u);

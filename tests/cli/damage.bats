@@ -69,6 +69,12 @@ damaged="bad.umb: payload checksum: the bits are damaged, at byte"
     refused "$damaged" umbel remove bad.umb few
 }
 
+@test "damage: no figures are made of damaged bits" {
+    build line
+    refused "$damaged" umbel info bad.umb
+    refused "$damaged" umbel info --json bad.umb
+}
+
 @test "damage: verify says which formats have no checksums" {
     seq 9 > keys
     umbel build -q -o k.umb keys

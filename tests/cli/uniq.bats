@@ -31,6 +31,21 @@ load helper
     [ "${#stderr_lines[@]}" -eq 1 ]
 }
 
+@test "uniq: a line that was cut off does not swallow the next one" {
+    printf '1\n2\n33' > out
+    run --separate-stderr bash -c 'seq 2 5 | "$UMBEL" uniq -q --state s.umb >> out'
+    [[ $stderr == "umbel: standard output: warning: ends within a line"* ]]
+    cmp out <(printf '1\n2\n33\n2\n3\n4\n5\n')
+    printf 'a\0b' > nul
+    printf 'b\0c\0' | umbel uniq -q -0 --state n.umb >> nul 2> /dev/null
+    cmp nul <(printf 'a\0b\0b\0c\0')
+    # Nothing is added to lines that are whole, nor where the output starts anew.
+    run --separate-stderr bash -c 'seq 5 7 | "$UMBEL" uniq -q --state s.umb >> out; printf x > new; seq 8 9 | "$UMBEL" uniq -q --state s.umb > new'
+    [ -z "$stderr" ]
+    cmp out <(printf '1\n2\n33\n2\n3\n4\n5\n6\n7\n')
+    cmp new <(seq 8 9)
+}
+
 @test "uniq: a failed run that printed nothing leaves the old state" {
     seq 1 100 | umbel uniq -q -n 1000 --state s.umb > /dev/null
     cp s.umb before
