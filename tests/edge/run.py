@@ -258,9 +258,13 @@ def web_blocks(port, proxy=False):
         assert code in (200, 403), f"{name}: status {code}"
         return code == 403
     ends = (b"", b".", b"..", b":80", b":", b".:80", b"::", b":80:80")
+    two = (b",", b", ", b"\r\nHost: ")  # hosts, of which a server might ask about either
     # In the URL that a proxy gets, spaces, slashes and the like end the host: it asks, rightly, for another one.
     odd = (b".", b"a..", b"%20.") if proxy else ODD_HOSTS
     blocks.odd = [*((lambda n, p=p: p + n.encode()) for p in odd), *((lambda n, e=e: n.encode() + e) for e in ends)]
+    if not proxy:  # where the URL alone says the host
+        blocks.odd += [lambda n, e=e: n.encode() + e + b"good.example" for e in two]
+        blocks.odd += [lambda n, e=e: b"good.example" + e + n.encode() for e in two]
     blocks.plain = [lambda n, e=e: n.encode() + e for e in (b"", b".", b":80")]
     return blocks
 
