@@ -130,7 +130,9 @@ class Lists:
         asked = 0
         try:
             while not done.is_set():
-                name = f"x{asked}.{self.good[asked % ASKED]}"
+                # Not asked before, which resolvers would remember, and as it is in the file of good names:
+                # one below it is found at the rate of the list.
+                name = self.good[ASKED + asked % (LISTED - ASKED)]
                 assert not blocks(name), f"{name} is good and was blocked"
                 asked += 1
             writer.join()
