@@ -2,28 +2,56 @@
  *
  * cmd_serve.c - umbel serve: answer other programs' questions
  */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
 #include "command/command.h"
 #include "options/filter_options.h"
 #include "serve/serve.h"
 
 static const uint8_t options[] = {
-    OPT_HTTP,           OPT_SOCKETMAP, OPT_ANSWER,      OPT_SQUID, OPT_REWRITE, OPT_MAX_CONNECTIONS,
-    OPT_REQUEST_MEMORY, OPT_ANYWHERE,  OPT_SECRET_FILE, OPT_HELP,  OPT_END};
+    OPT_HTTP,           OPT_SOCKETMAP,   OPT_ANSWER,   OPT_SQUID,
+    OPT_REWRITE,        OPT_SOCKET_MODE, OPT_ANYWHERE, OPT_MAX_CONNECTIONS,
+    OPT_REQUEST_MEMORY, OPT_SECRET_FILE, OPT_HELP,     OPT_END};
 
 static const unsigned default_connections = 10000;
-enum { SOCKETS_MAX = 8 };
+
+static bool makes_unix(const cli_text_list *given) {
+    size_t i = 0;
+    while (i < given->count && !serve_is_unix(given->at[i])) i++;
+    return i < given->count;
+}
+
+/* --socket-mode: three octal digits, perhaps after a zero. */
+static mode_t socket_mode(const cli_settings *s) {
+    const char *text = s->socket_mode;
+    if (!text) return SERVE_SOCKET_MODE;
+    size_t len = strlen(text);
+    mode_t mode = (mode_t)strtoul(text, NULL, 8);
+    bool octal = (len == 3 || (len == 4 && *text == '0')) && strspn(text, "01234567") == len;
+    if (!octal) cli_die("--socket-mode", "octal, such as 660", "'%s' is not a mode", text);
+    if (!(mode & 0222)) {
+        cli_die("--socket-mode", "who may write may connect", "with %s nobody could connect", text);
+    }
+    if (!makes_unix(&s->http) && !makes_unix(&s->socketmap)) {
+        cli_die("--socket-mode", "systemd's have SocketMode=", "applies to unix:PATH only");
+    }
+    return mode;
+}
 
 /* Sockets given by options, then those that systemd passes under the name of the protocol. */
 static size_t sockets(const cli_settings *s, const cli_text_list *given, const char *protocol,
-                      int fds[SOCKETS_MAX]) {
+                      int fds[SERVE_SOCKETS_MAX]) {
     size_t n = 0;
+    mode_t mode = socket_mode(s);
     int at = 0, fd;
     for (size_t i = 0; i < given->count; i++) {
-        if (n == SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
-        fds[n++] = serve_listen(given->at[i], s->anywhere);
+        if (n == SERVE_SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
+        fds[n++] = serve_listen(given->at[i], s->anywhere, mode);
     }
     while ((fd = serve_inherited(protocol, &at)) >= 0) {
-        if (n == SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
+        if (n == SERVE_SOCKETS_MAX) cli_die(protocol, NULL, "more than 8 sockets");
         fds[n++] = fd;
     }
     return n;
@@ -87,7 +115,9 @@ const cli_command cli_command_serve = {
         "A request that takes longer than 10 seconds ends the connection, as do 10 minutes without one "
         "(HTTP: 10 seconds for the head, 60 for the body, 30 without a request). There is one "
         "thread; start several servers to use several cores.\n\n"
-        "Addresses are on loopback or Unix sockets unless --anywhere is given. Sockets that "
+        "Addresses are on loopback or Unix sockets unless --anywhere is given. A Unix socket is made "
+        "with mode 0666, so that servers under any user can connect, unless --socket-mode narrows it; "
+        "its directory must exist, and it is removed at the end. Sockets that "
         "systemd passes under the names http and socketmap (FileDescriptorName=) are also used.",
     .exits = "0 ended by a signal or the end of Squid's input, 2 error",
     .options = options,

@@ -211,6 +211,8 @@ OPTION(ANSWER, "", "answer", "TEXT", NULL, TEXT, answer,
        "what a listed key maps to in a socketmap (REJECT)")
 OPTION(HTTP, "", "http", "ADDRESS", NULL, LIST, http,
        "answer HTTP at unix:PATH, PORT or HOST:PORT; may be repeated")
+OPTION(SOCKET_MODE, "", "socket-mode", "MODE", NULL, TEXT, socket_mode,
+       "make Unix sockets with this octal mode (666: every user may connect)")
 FLAG(ANYWHERE, "", "anywhere", anywhere,
      "listen where other machines can connect, not only on loopback and Unix sockets")
 OPTION(MAX_CONNECTIONS, "", "max-connections", "N", NULL, COUNT, max_connections,

@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #include "umbel_recipe.h"
@@ -85,8 +86,15 @@ size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes
 /* ---- Addresses: serve_address.c ---- */
 
 /* A listening socket: unix:PATH, PORT, HOST:PORT, [HOST]:PORT.  Exits with a message, and unless
- * `anywhere` refuses what other machines could reach. */
-int serve_listen(const char *address, bool anywhere);
+ * `anywhere` refuses what other machines could reach.  A Unix socket has this mode from the moment
+ * at which it exists, whatever the umask; who may not write may not connect. */
+enum { SERVE_SOCKETS_MAX = 8, SERVE_MADE_MAX = 2 * SERVE_SOCKETS_MAX, SERVE_SOCKET_MODE = 0666 };
+int serve_listen(const char *address, bool anywhere, mode_t mode);
+bool serve_is_unix(const char *address);
+
+/* Removes the Unix sockets that serve_listen made, which are still open, so that no other server
+ * has taken their place.  Also happens when an error ends the program. */
+void serve_remove_sockets(void);
 
 /* The next socket that systemd passes under this name; -1: no more.  Start with *at 0. */
 int serve_inherited(const char *name, int *at);
@@ -118,13 +126,13 @@ typedef struct serve_options {
     const char *answer, *rewrite;
     bool squid; /* on standard input and output */
     unsigned max_connections;
-    int socketmap[8], http[8];
+    int socketmap[SERVE_SOCKETS_MAX], http[SERVE_SOCKETS_MAX];
     size_t socketmaps, https;
 } serve_options;
 
 /* Runs until SIGTERM or SIGINT or, for Squid's helper alone, the end of its input.  Clients
- * accepted before the signal still get their answer; those that wait are left to the next server on
- * the same socket. */
+ * accepted before the signal still get their answer; those that wait on a socket from systemd are
+ * left to the next server on it. */
 int serve_loop(serve_lists *lists, const serve_options *o);
 
 #endif

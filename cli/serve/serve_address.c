@@ -19,7 +19,7 @@
 #include "base/error.h"
 #include "serve/serve.h"
 
-enum { BACKLOG = 1024, FIRST_PASSED = 3 };
+enum { BACKLOG = 1024, FIRST_PASSED = 3, PORT_MAX = 65535 };
 
 static int socket_of(int family, const char *address) {
     int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -43,7 +43,37 @@ static void remove_stale(const struct sockaddr_un *at, const char *address) {
     unlink(at->sun_path);
 }
 
-static int listen_unix(const char *path, const char *address) {
+/* The Unix sockets that were made here, to be removed at the end. */
+static struct made {
+    char path[sizeof((struct sockaddr_un *)0)->sun_path];
+    dev_t device;
+    ino_t inode;
+} made[SERVE_MADE_MAX];
+static size_t made_count;
+
+void serve_remove_sockets(void) {
+    for (size_t i = 0; i < made_count; i++) {
+        struct stat now;
+        if (lstat(made[i].path, &now) == 0 && now.st_dev == made[i].device &&
+            now.st_ino == made[i].inode) {
+            unlink(made[i].path);
+        }
+    }
+    made_count = 0;
+}
+
+static void remember(const char *path, const char *address) {
+    struct stat st;
+    if (made_count == SERVE_MADE_MAX) cli_die(address, NULL, "too many sockets");
+    if (lstat(path, &st)) cli_die_sys(address, errno);
+    if (made_count == 0) cli_on_exit(serve_remove_sockets);
+    struct made *m = &made[made_count++];
+    *m = (struct made){.device = st.st_dev, .inode = st.st_ino};
+    strcpy(m->path, path);
+}
+
+/* The mode comes from the umask: until a chmod, it would be another. */
+static int listen_unix(const char *path, mode_t mode, const char *address) {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
     if (!*path || strlen(path) >= sizeof at.sun_path) {
         cli_die(address, NULL, "the path is empty or too long for a socket");
@@ -51,7 +81,10 @@ static int listen_unix(const char *path, const char *address) {
     strcpy(at.sun_path, path);
     remove_stale(&at, address);
     int fd = socket_of(AF_UNIX, address);
+    mode_t before = umask(0777 & ~mode);
     start(fd, (const struct sockaddr *)&at, sizeof at, address);
+    umask(before);
+    remember(path, address);
     return fd;
 }
 
@@ -64,8 +97,18 @@ static bool is_loopback(const struct sockaddr *at) {
     return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr);
 }
 
+/* getaddrinfo takes any number, modulo 65536, and no text as 0; it looks up names of services. */
+static void check_port(const char *port, const char *address) {
+    char *end;
+    long number = strtol(port, &end, 10);
+    if (*end == '\0' && (number < 1 || number > PORT_MAX)) {
+        cli_die(address, "1 to 65535", "'%s' is not a port", port);
+    }
+}
+
 static int listen_tcp(const char *host, const char *port, bool anywhere, const char *address) {
     struct addrinfo want = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+    check_port(port, address);
     int e = getaddrinfo(host, port, &want, &found);
     if (e) cli_die(address, "unix:PATH, PORT or HOST:PORT", "%s", gai_strerror(e));
     if (!anywhere && !is_loopback(found->ai_addr)) {
@@ -78,8 +121,12 @@ static int listen_tcp(const char *host, const char *port, bool anywhere, const c
     return fd;
 }
 
-int serve_listen(const char *address, bool anywhere) {
-    if (strncmp(address, "unix:", 5) == 0) return listen_unix(address + 5, address);
+bool serve_is_unix(const char *address) {
+    return strncmp(address, "unix:", 5) == 0;
+}
+
+int serve_listen(const char *address, bool anywhere, mode_t mode) {
+    if (serve_is_unix(address)) return listen_unix(address + 5, mode, address);
     const char *colon = strrchr(address, ':');
     if (!colon) return listen_tcp("127.0.0.1", address, anywhere, address);
     const char *from = address;

@@ -311,6 +311,7 @@ static bool busy(const loop *l, const source *https) {
 static void run(loop *l, source *https, bool file) {
     bool others = l->o->https + l->o->socketmaps > 0;
     while (!l->stop && (others || !l->input_ended)) turn(l, https, file);
+    serve_remove_sockets(); /* while they are open: a closed one may be another server's */
     for (size_t i = 0; i < l->o->socketmaps; i++) {
         epoll_ctl(l->epoll, EPOLL_CTL_DEL, l->o->socketmap[i], NULL);
     }
@@ -326,7 +327,8 @@ int serve_loop(serve_lists *lists, const serve_options *o) {
     if (l->epoll < 0) cli_die_sys("serve", errno);
     l->max_connections = raise_descriptors(o);
     source signals = {.kind = SIGNALS, .fd = signal_fd()};
-    source squid = {.kind = SQUID, .fd = STDIN_FILENO}, doors[8], https[8];
+    source squid = {.kind = SQUID, .fd = STDIN_FILENO}, doors[SERVE_SOCKETS_MAX],
+           https[SERVE_SOCKETS_MAX];
     bool file = false; /* epoll refuses regular files, which are always ready */
     if (!watch(l, &signals, EPOLLIN, EPOLL_CTL_ADD)) cli_die_sys("serve", errno);
     if (o->squid && !watch(l, &squid, EPOLLIN, EPOLL_CTL_ADD)) file = true;

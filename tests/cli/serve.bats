@@ -8,10 +8,12 @@ prepare() {
     printf 'bad.example\nads.test\n' > names
     "$UMBEL" build -q --kind tight -p 1e-9 -o bad.umb names
     server=
+    place=
 }
 
 teardown() {
     [ -z "$server" ] || kill "$server" 2>/dev/null || true
+    [ -z "$place" ] || rm -r "$place"
 }
 
 start() {
@@ -20,6 +22,14 @@ start() {
     for _ in $(seq 200); do
         [ ! -S http.sock ] && [ ! -S map.sock ] || return 0
         kill -0 "$server"
+        sleep 0.05
+    done
+    return 1
+}
+
+until_made() {
+    for _ in $(seq 200); do
+        [ ! -S http.sock ] || [ ! -S map.sock ] || return 0
         sleep 0.05
     done
     return 1
@@ -188,6 +198,73 @@ print(finish(begin(b'', 9), b'ads.test\n')[1].strip(), metric('refused_total'))"
     [ "$output" = $'True\nTrue True True\nTrue\n1 0' ]
 }
 
+@test "sockets are for every user, whatever the umask, unless --socket-mode says otherwise" {
+    prepare
+    modes() { stat -c %a http.sock map.sock | tr '\n' ' '; }
+    finish() {
+        kill "$server"
+        wait "$server"
+        server=
+    }
+    for mask in 000 022 077; do
+        (umask $mask && exec "$UMBEL" serve --http unix:http.sock --socketmap unix:map.sock bad.umb) 2> log 3>&- &
+        server=$!
+        until_made
+        [ "$(modes)" = "666 666 " ]
+        finish
+    done
+    start --http unix:http.sock --socketmap unix:map.sock --socket-mode 660 bad.umb
+    until_made
+    [ "$(modes)" = "660 660 " ]
+    finish
+}
+
+@test "another user may ask, unless --socket-mode says otherwise" {
+    prepare
+    [ "$(id -u)" -eq 0 ] || skip "only root can ask as another user"
+    place=$(mktemp -d /tmp/umbel-serve-XXXXXX)
+    chmod 755 "$place"
+    cp bad.umb "$place"
+    cd "$place"
+    ask_as_nobody() {
+        python3 -c "
+import os, socket
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect('map.sock')
+s.sendall(b'12:bad ads.test,'); print(s.recv(99).decode())"
+    }
+    start --socketmap unix:map.sock bad.umb
+    [ "$(ask_as_nobody)" = "9:OK REJECT," ]
+    kill "$server"
+    wait "$server"
+    start --socketmap unix:map.sock --socket-mode 660 bad.umb
+    run ask_as_nobody
+    [ "$status" -ne 0 ]
+    [[ "$output" == *PermissionError* ]]
+}
+
+@test "sockets are removed at the end, and those of others stay" {
+    prepare
+    for signal in TERM INT; do
+        start --http unix:http.sock --socketmap unix:map.sock bad.umb
+        until_made
+        kill -$signal "$server"
+        wait "$server"
+        [ ! -e http.sock ] && [ ! -e map.sock ]
+    done
+    run "$UMBEL" serve --socketmap unix:map.sock --http 99999 bad.umb
+    run "$UMBEL" serve --socketmap unix:map.sock --socketmap unix:no/such/place bad.umb
+    [ "$status" -eq 2 ]
+    [ ! -e map.sock ]
+    start --socketmap unix:map.sock bad.umb
+    rm map.sock
+    python3 -c "import socket; socket.socket(socket.AF_UNIX).bind('map.sock')"
+    kill "$server"
+    wait "$server"
+    server=
+    [ -S map.sock ]
+}
+
 @test "http: questions, batches, statuses" {
     prepare
     run timeout 1 "$UMBEL" serve --http unix:try.sock list=bad.umb
@@ -278,7 +355,7 @@ print(c.recv(99).decode()); os.kill(pid, 15); print(os.waitpid(pid, 0)[1])"
     run "$UMBEL" serve bad.umb
     [ "$status" -eq 2 ]
     [[ "$output" == *"there is nothing to listen on"* ]]
-    run "$UMBEL" serve --http 0.0.0.0:0 bad.umb
+    run "$UMBEL" serve --http 0.0.0.0:8080 bad.umb
     [ "$status" -eq 2 ]
     [[ "$output" == *"--anywhere"* ]]
     run "$UMBEL" serve --squid bad.umb ./bad.umb
@@ -290,4 +367,17 @@ print(c.recv(99).decode()); os.kill(pid, 15); print(os.waitpid(pid, 0)[1])"
     run "$UMBEL" serve --socketmap unix:file.sock bad.umb
     [ "$status" -eq 2 ]
     [[ "$output" == *"not a socket"* ]]
+    for port in 99999 65536 0 -1 +0 '' 4294967297 99999999999999999999; do
+        for address in "$port" "127.0.0.1:$port" "[::1]:$port"; do
+            refused "'$port' is not a port" timeout 5 "$UMBEL" serve --http "$address" bad.umb
+        done
+    done
+    for mode in 0 66 1777 888 u=rw 660x '' -660 00660 0x1b; do
+        refused "--socket-mode: '$mode' is not a mode" timeout 5 \
+            "$UMBEL" serve --http unix:http.sock --socket-mode "$mode" bad.umb
+    done
+    refused "--socket-mode: with 444 nobody could connect" timeout 5 \
+        "$UMBEL" serve --http unix:http.sock --socket-mode 444 bad.umb
+    refused "--socket-mode: applies to unix:PATH only" timeout 5 \
+        "$UMBEL" serve --http 127.0.0.1:8080 --socket-mode 660 bad.umb
 }

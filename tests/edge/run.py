@@ -449,7 +449,7 @@ def nginx_auth_request(b):
     wait_until((b.folder / "http.sock").exists, "umbel serve")
     part = b.block("nginx", "umbel-request.conf", **{"127.0.0.1:8090": f"127.0.0.1:{port}",
                                                      "127.0.0.1:8081": f"127.0.0.1:{web.server_port}"})
-    return start_nginx(b, port, part, "user root;")
+    return start_nginx(b, port, part)  # whose workers are another user
 
 
 def squid(b):
@@ -480,7 +480,6 @@ def postfix(b):
         raise Impossible("postfix starts as root only")
     b.start([UMBEL, "serve", "--socketmap", f"unix:{b.folder}/socketmap.sock", f"bad={b.lists.path}"])
     wait_until((b.folder / "socketmap.sock").exists, "umbel serve")
-    (b.folder / "socketmap.sock").chmod(0o777)  # smtpd is another user
     config = b.folder / "postfix"
     config.mkdir()
     for name in ("spool", "data"):
