@@ -34,7 +34,7 @@ typedef struct serve_list {
     umbel_list *list;
     bool failed;  /* the current file cannot be read */
     bool damaged; /* lookups have met damage in the filter that answers */
-    uint64_t asked, found, reloads, failures;
+    uint64_t asked, found, unanswered, reloads, failures;
 } serve_list;
 
 typedef struct serve_lists {
@@ -58,9 +58,12 @@ void serve_lists_free(serve_lists *all);
 
 serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 
-/* NULL: none has the key. */
-serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len);
-bool serve_list_has(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
+/* DAMAGED: the lookup said yes, which means nothing (umbel_damage). */
+typedef enum serve_answer { SERVE_NO, SERVE_YES, SERVE_DAMAGED } serve_answer;
+serve_answer serve_list_ask(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
+
+/* The first list that does not say no, and what it says.  NULL: none. */
+serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len, serve_answer *answer);
 
 /* To be asked after a lookup, whose "yes" then means nothing; says so once, on standard error. */
 bool serve_list_damaged(serve_list *list);

@@ -64,7 +64,7 @@ typedef struct answers {
 typedef struct batch {
     serve_list *list; /* NULL: unknown */
     char rest[SERVE_KEY_MAX + 1];
-    size_t rest_len, received;
+    size_t rest_len, received, hits;
     answers *answers; /* NULL: there is no room for them, or they are being sent */
     unsigned status;  /* of the refusal; 0: none so far */
     const char *why;
@@ -97,32 +97,49 @@ static enum MHD_Result refuse(serve_http *h, struct MHD_Connection *c, unsigned 
     return reply(c, status, why);
 }
 
+static const char damaged[] = "the list is damaged\n";
+
 /* ---- one question ------------------------------------------------------------------------- */
 
-/* found=STATUS, from 200 to 599; 0: not given or out of range. */
-static unsigned status_asked_for(struct MHD_Connection *c) {
-    const char *text = MHD_lookup_connection_value(c, MHD_GET_ARGUMENT_KIND, "found");
-    if (!text || strlen(text) != 3 || strspn(text, "0123456789") != 3) return 0;
-    unsigned status = (unsigned)atoi(text);
-    return status >= 200 && status <= 599 ? status : 0;
+/* The arguments of a URL.  What is not understood is refused, not ignored: who asks with `found=`
+ * admits what gets a 200. */
+typedef struct arguments {
+    umbel_key key;
+    unsigned status; /* of a listed key */
+    unsigned keys, founds;
+    const char *wrong;
+} arguments;
+
+static enum MHD_Result take_argument(void *ctx, enum MHD_ValueKind kind, const char *name,
+                                     size_t name_len, const char *value, size_t len) {
+    arguments *a = ctx;
+    (void)kind;
+    if (name_len == 3 && memcmp(name, "key", 3) == 0 && !a->keys++) {
+        a->key = (umbel_key){value, len};
+    } else if (name_len == 5 && memcmp(name, "found", 5) == 0 && !a->founds++) {
+        bool three = value && len == 3 && strspn(value, "0123456789") == 3;
+        a->status = three ? (unsigned)atoi(value) : 0;
+        if (a->status < 200 || a->status > 599) a->wrong = "found: not a status from 200 to 599\n";
+    } else {
+        a->wrong = "there is one key, and perhaps one found, and nothing else\n";
+    }
+    return MHD_YES;
 }
 
 static enum MHD_Result answer(serve_http *h, struct MHD_Connection *c, const char *name) {
     serve_list *l = serve_lists_named(h->lists, name, strlen(name));
-    const char *key = NULL;
-    size_t len = 0;
+    arguments a = {.status = MHD_HTTP_OK};
     if (!l) return refuse(h, c, MHD_HTTP_NOT_FOUND, "there is no such list\n");
-    if (MHD_lookup_connection_value_n(c, MHD_GET_ARGUMENT_KIND, "key", 3, &key, &len) != MHD_YES ||
-        !key) {
-        return refuse(h, c, MHD_HTTP_BAD_REQUEST, "key: missing\n");
+    MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, take_argument, &a);
+    if (a.wrong) return refuse(h, c, MHD_HTTP_BAD_REQUEST, a.wrong);
+    if (!a.key.data) return refuse(h, c, MHD_HTTP_BAD_REQUEST, "key: missing\n");
+    if (a.key.len > SERVE_KEY_MAX) return refuse(h, c, MHD_HTTP_URI_TOO_LONG, "key: too long\n");
+    switch (serve_list_ask(l, UMBEL_USE_KEY, a.key.data, a.key.len)) {
+    case SERVE_YES: return MHD_queue_response(c, a.status, h->yes);
+    case SERVE_DAMAGED: return reply(c, MHD_HTTP_INTERNAL_SERVER_ERROR, damaged);
+    case SERVE_NO: break;
     }
-    if (len > SERVE_KEY_MAX) return refuse(h, c, MHD_HTTP_URI_TOO_LONG, "key: too long\n");
-    bool found = serve_list_has(l, UMBEL_USE_KEY, key, len);
-    if (serve_list_damaged(l)) {
-        return refuse(h, c, MHD_HTTP_INTERNAL_SERVER_ERROR, "the list is damaged\n");
-    }
-    unsigned status = found ? status_asked_for(c) : 0;
-    return MHD_queue_response(c, status ? status : MHD_HTTP_OK, found ? h->yes : h->no);
+    return MHD_queue_response(c, MHD_HTTP_OK, h->no);
 }
 
 /* ---- batches ------------------------------------------------------------------------------ */
@@ -183,15 +200,16 @@ static void ask(batch *b, umbel_key *lines, size_t n) {
         stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, no_room);
         return;
     }
-    if (serve_list_damaged(b->list)) {
-        stop(b, MHD_HTTP_INTERNAL_SERVER_ERROR, "the list is damaged\n");
+    b->list->asked += n;
+    if (memchr(hit, 1, n) && serve_list_damaged(b->list)) {
+        b->list->unanswered += a->lines + n;
+        stop(b, MHD_HTTP_INTERNAL_SERVER_ERROR, damaged);
         return;
     }
     for (size_t i = 0; i < n; i++, a->lines++) {
         a->found[a->lines / 8] |= (uint8_t)(hit[i] << a->lines % 8);
-        b->list->found += hit[i];
+        b->hits += hit[i];
     }
-    b->list->asked += n;
 }
 
 /* Writes the answers as text, from a place in it on. */
@@ -253,8 +271,9 @@ static enum MHD_Result finish(serve_http *h, struct MHD_Connection *c, batch *b)
         ask(b, &line, 1);
         b->rest_len = 0;
     }
-    if (b->status == MHD_HTTP_SERVICE_UNAVAILABLE) return reply(c, b->status, b->why);
+    if (b->status >= 500) return reply(c, b->status, b->why); /* it was understood */
     if (b->status) return refuse(h, c, b->status, b->why);
+    b->list->found += b->hits;
     struct MHD_Response *r = MHD_create_response_from_callback(
         2 * b->answers->lines, REPLY_BLOCK, read_answers, b->answers, free_answers);
     if (!r) return MHD_NO;
@@ -353,12 +372,12 @@ static void completed(void *ctx, struct MHD_Connection *c, void **state,
 
 static void put_counter(FILE *out, const serve_lists *all, const char *name, const char *help,
                         size_t field) {
-    fprintf(out, "# HELP umbel_%s %s\n# TYPE umbel_%s counter\n", name, help, name);
+    fprintf(out, "# HELP %s %s\n# TYPE %s counter\n", name, help, name);
     for (size_t i = 0; i < all->count; i++) {
         const serve_list *l = &all->at[i];
         uint64_t value;
         memcpy(&value, (const char *)l + field, sizeof value);
-        fprintf(out, "umbel_%s{list=\"%s\"} %" PRIu64 "\n", name, l->name, value);
+        fprintf(out, "%s{list=\"%s\"} %" PRIu64 "\n", name, l->name, value);
     }
 }
 
@@ -377,10 +396,14 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     serve_lists *all = h->lists;
     FILE *out = open_memstream(&text, &len);
     if (!out) return MHD_NO;
-    put_counter(out, all, "questions_total", "Keys asked for.", offsetof(serve_list, asked));
-    put_counter(out, all, "found_total", "Keys found.", offsetof(serve_list, found));
-    put_counter(out, all, "reloads_total", "Files taken over.", offsetof(serve_list, reloads));
-    put_counter(out, all, "reload_failures_total", "Files that could not be read.",
+    put_counter(out, all, "umbel_questions_total", "Keys asked for.", offsetof(serve_list, asked));
+    put_counter(out, all, "umbel_found_total", "Keys found.", offsetof(serve_list, found));
+    put_counter(out, all, "umbel_unanswered_total",
+                "Keys that were answered by an error, because lookups have met damage.",
+                offsetof(serve_list, unanswered));
+    put_counter(out, all, "umbel_reloads_total", "Files taken over.",
+                offsetof(serve_list, reloads));
+    put_counter(out, all, "umbel_reload_failures_total", "Files that could not be read.",
                 offsetof(serve_list, failures));
     put_gauge(out, "list_bytes", "Size of the filter.");
     for (size_t i = 0; i < all->count; i++) {
@@ -392,7 +415,8 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
     for (size_t i = 0; i < all->count; i++) {
         fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].failed);
     }
-    put_gauge(out, "list_damaged", "1: lookups have met damage, and are answered by errors.");
+    put_gauge(out, "list_damaged",
+              "1: lookups have met damage, so what is found is answered by an error.");
     for (size_t i = 0; i < all->count; i++) {
         fprintf(out, "umbel_list_damaged{list=\"%s\"} %d\n", all->at[i].name,
                 serve_list_damaged(&all->at[i]));

@@ -63,28 +63,31 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
     return NULL;
 }
 
-bool serve_list_has(serve_list *l, umbel_recipe_use use, const void *key, size_t len) {
-    bool found = umbel_list_has(l->list, use, key, len);
-    l->asked++;
-    l->found += found;
-    return found;
-}
-
 bool serve_list_damaged(serve_list *l) {
     umbel_diag diag = {0};
     char text[256];
     umbel_err e = umbel_damage(umbel_list_filter(l->list), &diag);
     if (e && !l->damaged) {
-        cli_note(l->path, "is damaged, so nothing can be looked up in it: %s",
+        cli_note(l->path, "is damaged, so what is found in it may not be there: %s",
                  umbel_explain(e, &diag, text, sizeof text));
     }
     l->damaged = e != UMBEL_OK;
     return l->damaged;
 }
 
-serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len) {
+serve_answer serve_list_ask(serve_list *l, umbel_recipe_use use, const void *key, size_t len) {
+    l->asked++;
+    if (!umbel_list_has(l->list, use, key, len)) return SERVE_NO;
+    bool damaged = serve_list_damaged(l);
+    l->unanswered += damaged;
+    l->found += !damaged;
+    return damaged ? SERVE_DAMAGED : SERVE_YES;
+}
+
+serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len, serve_answer *answer) {
     for (size_t i = 0; i < all->count; i++) {
-        if (serve_list_has(&all->at[i], UMBEL_USE_KEY, key, len)) return &all->at[i];
+        *answer = serve_list_ask(&all->at[i], UMBEL_USE_KEY, key, len);
+        if (*answer != SERVE_NO) return &all->at[i];
     }
     return NULL;
 }

@@ -31,9 +31,12 @@ static size_t reply_to(serve_lists *lists, const char *answer, const char *body,
         lists->refused++;
         return put(reply, "PERM", "there is no such list");
     }
-    bool found = serve_list_has(l, UMBEL_USE_HOST, space + 1, len - name_len - 1);
-    if (serve_list_damaged(l)) return put(reply, "TEMP", "the list is damaged");
-    return found ? put(reply, "OK", answer) : put(reply, "NOTFOUND", "");
+    switch (serve_list_ask(l, UMBEL_USE_HOST, space + 1, len - name_len - 1)) {
+    case SERVE_YES: return put(reply, "OK", answer);
+    case SERVE_DAMAGED: return put(reply, "TEMP", "the list is damaged");
+    case SERVE_NO: break;
+    }
+    return put(reply, "NOTFOUND", "");
 }
 
 size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes, size_t len,

@@ -65,8 +65,9 @@ size_t serve_squid(serve_lists *lists, const char *rewrite, char *line, size_t l
         snprintf(more, sizeof more, " message=\"%s\"", n ? "the key is too long" : "no key");
         lists->refused++;
     } else {
-        serve_list *l = serve_lists_any(lists, line + at, decode(line + at, n));
-        bool damaged = l && serve_list_damaged(l);
+        serve_answer answer = SERVE_NO;
+        serve_list *l = serve_lists_any(lists, line + at, decode(line + at, n), &answer);
+        bool damaged = answer == SERVE_DAMAGED;
         if (l) verdict = damaged ? "BH" : "OK";
         if (damaged) {
             snprintf(more, sizeof more, " message=\"the list is damaged\"");

@@ -114,7 +114,6 @@ mapped_list() {
     for _ in $(seq 200); do [ -S http.sock ] && [ -S map.sock ] && break; sleep 0.05; done
     seq 2000 | curl -s -o body -w '%{http_code}' --unix-socket http.sock --data-binary @- \
         http://umbel/contains/bad > status
-    curl -s --unix-socket http.sock http://umbel/metrics > metrics
     curl -s -o one -w '%{http_code}' --unix-socket http.sock \
         'http://umbel/contains/bad?key=1&found=403' > single
     python3 -c '
@@ -122,10 +121,16 @@ import socket
 s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect("map.sock")
 s.sendall(b"5:bad 1,")
 print(s.recv(100).decode())' > map
+    curl -s --unix-socket http.sock http://umbel/metrics > metrics
     kill "$server"
     [ "$(cat status)" = 500 ]
     grep -q 'the list is damaged' body
     [ "$(cat single)" = 500 ]
     grep -q 'umbel_list_damaged{list="bad"} 1' metrics
+    asked=$(sed -n 's/^umbel_questions_total{list="bad"} //p' metrics) # a batch ends at the damage
+    [ "$asked" -gt 2 ]
+    grep -qx 'umbel_found_total{list="bad"} 0' metrics
+    grep -qx "umbel_unanswered_total{list=\"bad\"} $asked" metrics
+    grep -qx 'umbel_refused_total 0' metrics
     grep -q 'TEMP the list is damaged' map
 }

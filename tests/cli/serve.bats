@@ -265,6 +265,28 @@ s.sendall(b'12:bad ads.test,'); print(s.recv(99).decode())"
     [ -S map.sock ]
 }
 
+@test "http: what is not understood of a question is refused, not ignored" {
+    prepare
+    start --http unix:http.sock bad.umb
+    status() { curl -s -o reply -w '%{http_code}' --unix-socket http.sock "http://umbel/contains/bad?$1"; }
+    for key in ads.test x.test; do
+        for found in 4O3 403x 40 0403 199 600 999 -40 '' '%20403' '403%00'; do
+            [ "$(status "key=$key&found=$found")" = 400 ] || { echo "found=$found"; false; }
+            grep -q 'found: not a status from 200 to 599' reply
+        done
+        [ "$(status "key=$key&found")" = 400 ]
+        [ "$(status "key=$key&fuond=403")" = 400 ]
+        [ "$(status "key=$key&found=403&found=200")" = 400 ]
+        [ "$(status "key=$key&key=x.test&found=403")" = 400 ]
+        [ "$(status "found=403&key=$key&rest")" = 400 ]
+    done
+    [ "$(status 'key=ads.test&found=200')" = 200 ]
+    [ "$(status 'found=599&key=ads.test')" = 599 ]
+    [ "$(status 'key=x.test&found=599')" = 200 ]
+    [ "$(status 'key=&found=403')" = 200 ]
+    [ "$(status 'key&found=403')" = 400 ]
+}
+
 @test "http: questions, batches, statuses" {
     prepare
     run timeout 1 "$UMBEL" serve --http unix:try.sock list=bad.umb
