@@ -122,6 +122,8 @@ s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect("map.sock")
 s.sendall(b"5:bad 1,")
 print(s.recv(100).decode())' > map
     curl -s --unix-socket http.sock http://umbel/metrics > metrics
+    # No is certain: what is not in the list is answered by that, if the lookup met no damaged piece.
+    curl -s --unix-socket http.sock 'http://umbel/contains/bad?key=other[1-200]' | sort -u > others
     kill "$server"
     [ "$(cat status)" = 500 ]
     grep -q 'the list is damaged' body
@@ -133,4 +135,5 @@ print(s.recv(100).decode())' > map
     grep -qx "umbel_unanswered_total{list=\"bad\"} $asked" metrics
     grep -qx 'umbel_refused_total 0' metrics
     grep -q 'TEMP the list is damaged' map
+    [ "$(cat others)" = $'false\nthe list is damaged' ]
 }
