@@ -2,50 +2,94 @@
  *
  * wasm_libc.c - what the C library does differently, or in more code, than suits a page
  *
- * sbrk: the C library's grows the memory by just what malloc asks for, often 64 KiB, and
- * JavaScript engines collect garbage each time that a memory grows.  Here it grows by a quarter of
- * its size, so a filter of any size takes at most a few dozen steps.
- *
- * The rest is here because the C library's version is large: snprintf would bring floating point
- * and streams along, 12 KB for text and whole numbers.
+ * The C library's versions are large: snprintf would bring floating point and streams along, 12 KB for text
+ * and whole numbers.
  */
 #include <errno.h>
+#include <limits.h>
+#include <math.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { PAGE = 65536, LEAST_STEP = 64 /* pages */, MOST_STEP = 4096 };
-
-static uintptr_t used; /* bytes that sbrk has given out, as the next address */
-
-static uintptr_t size_in_pages(void) {
-    return __builtin_wasm_memory_size(0);
+/* What is linked of the C library calls these; compiled code has the instructions already. */
+void *memcpy(void *restrict to, const void *restrict from, size_t len) {
+    return __builtin_memcpy(to, from, len);
 }
 
-void *sbrk(intptr_t more) {
-    uintptr_t pages = size_in_pages();
-    if (!used) used = pages * PAGE; /* malloc has what lies below from the start */
-    uintptr_t before = used;
-    if (more < 0 || (uintptr_t)more > UINTPTR_MAX - before) {
-        errno = ENOMEM;
-        return (void *)-1;
+void *memmove(void *to, const void *from, size_t len) {
+    return __builtin_memmove(to, from, len);
+}
+
+void *memset(void *to, int byte, size_t len) {
+    return __builtin_memset(to, byte, len);
+}
+
+/* Of short texts. */
+char *strstr(const char *text, const char *part) {
+    size_t len = strlen(part);
+    for (; strncmp(text, part, len) != 0; text++) {
+        if (!*text) return NULL;
     }
-    uintptr_t end = before + (uintptr_t)more, have = pages * PAGE;
-    if (end > have) {
-        uintptr_t need = (end - have + PAGE - 1) / PAGE, step = pages / 4;
-        if (step < LEAST_STEP) step = LEAST_STEP;
-        if (step > MOST_STEP) step = MOST_STEP;
-        if (step < need) step = need;
-        if (__builtin_wasm_memory_grow(0, step) == SIZE_MAX &&
-            (step == need || __builtin_wasm_memory_grow(0, need) == SIZE_MAX)) {
-            errno = ENOMEM;
-            return (void *)-1;
+    return (char *)text;
+}
+
+/* Of decimal digits alone: with no white space, sign or other base. */
+unsigned long long strtoull(const char *restrict text, char **restrict end, int base) {
+    unsigned long long n = 0;
+    bool over = base != 10;
+    for (; *text >= '0' && *text <= '9'; text++) {
+        if (__builtin_mul_overflow(n, 10, &n) ||
+            __builtin_add_overflow(n, (unsigned)(*text - '0'), &n))
+            over = true;
+    }
+    *end = (char *)text;
+    return over ? ULLONG_MAX : n;
+}
+
+/* Lets the item at `i` sink below those after it in a heap of `count` items. */
+static void sink(unsigned char *items, size_t i, size_t count, size_t size,
+                 int (*order)(const void *, const void *)) {
+    for (size_t below; (below = 2 * i + 1) < count; i = below) {
+        unsigned char *up = items + size * i, *down = items + size * below;
+        if (below + 1 < count && order(down, down + size) < 0) below++, down += size;
+        if (order(up, down) >= 0) return;
+        for (size_t b = 0; b < size; b++) {
+            unsigned char byte = up[b];
+            up[b] = down[b];
+            down[b] = byte;
         }
     }
-    used = end;
-    return (void *)before;
+}
+
+/* A heap whose greatest item moves behind it, again and again. */
+void qsort(void *base, size_t count, size_t size, int (*order)(const void *, const void *)) {
+    unsigned char *items = base;
+    for (size_t i = count / 2; i--;) sink(items, i, count, size, order);
+    while (count > 1) {
+        unsigned char *last = items + size * --count;
+        for (size_t b = 0; b < size; b++) {
+            unsigned char byte = items[b];
+            items[b] = last[b];
+            last[b] = byte;
+        }
+        sink(items, 0, count, size, order);
+    }
+}
+
+/* Without a table of 2 KB: the whole part is exact, and beside it a rounding of the rest is small. */
+double log2(double x) {
+    int power = 0;
+    double part = frexp(x, &power);
+    if (part < 0x1.6a09e667f3bcdp-1) { /* the square root of a half */
+        part *= 2;
+        power--;
+    }
+    return power + log(part) / 0x1.62e42fefa39efp-1; /* log(2) */
 }
 
 /* Writes the digits of a number before `end`; where they start. */
