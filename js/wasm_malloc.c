@@ -97,7 +97,9 @@ static void extend(void) {
 
 /* Makes a free chunk of at least `size` bytes. */
 static bool grow(size_t size) {
-    size_t pages = __builtin_wasm_memory_size(0), step = pages / 4, need = size / PAGE + 1;
+    const chunk *last = at((uintptr_t)end - end->before);
+    size_t have = last->size & USED || last->size > size ? 0 : last->size;
+    size_t pages = __builtin_wasm_memory_size(0), step = pages / 4, need = (size - have) / PAGE + 1;
     if (step < LEAST_STEP) step = LEAST_STEP;
     if (step > MOST_STEP) step = MOST_STEP;
     if (step < need) step = need;
