@@ -202,5 +202,5 @@ EOF
     read -r -t 5 answer <&9
     [ "$answer" = 7 ]
     exec 8>&- 9<&-
-    wait
+    wait $! || :
 }

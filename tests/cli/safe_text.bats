@@ -94,7 +94,7 @@ EOF
         sleep 0.1
     done
     run --separate-stderr umbel push k.umb --redis "$PWD/s.sock" --key k
-    wait
+    wait $! || :
     [ "$status" -eq 2 ]
     clean "$stderr"
     [[ $stderr == *"$safe"* ]]
