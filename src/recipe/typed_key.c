@@ -123,8 +123,9 @@ static umbel_err put_utf16(const uint8_t *s, size_t len, uint8_t *key, size_t ca
 static bool read_hex(const char *s, const char *end, uint8_t *byte) {
     if (end - s < 2) return false;
     int high = umbeli_hex_digit(s[0]), low = umbeli_hex_digit(s[1]);
-    *byte = (uint8_t)(high << 4 | low);
-    return high >= 0 && low >= 0;
+    if (high < 0 || low < 0) return false;
+    *byte = (uint8_t)(high * 16 + low);
+    return true;
 }
 
 /* As PostgreSQL reads it: hyphens after any group of four digits, and braces, are optional. */
