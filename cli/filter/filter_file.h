@@ -38,7 +38,7 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
 /* A filter of 32 bytes, for umbel_hash_many where there is no other; keyed if there is a secret. */
 umbel_filter *cli_hasher_new(const cli_settings *s);
 
-/* The same for a table that ends with the command: without --secret-file its secret is drawn anew
+/* The same for a table that ends with the command: without --secret-file a new secret is drawn
  * for every run, so that nobody can prepare lines that share a place in it, or a hash. */
 umbel_filter *cli_table_hasher_new(const cli_settings *s);
 
