@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """type_on_terminal.py TEXT COMMAND... - runs a command that has a terminal, but only pipes as standard
-streams; types TEXT when it has prompted, and prints the outcome."""
+streams; types TEXT when it has prompted, or sends it the signal of that name, and prints the outcome."""
 import fcntl
 import os
 import pty
+import signal
 import subprocess
 import sys
 import termios
 import time
 
 ECHO_FLAGS = 3  # index of c_lflag in what tcgetattr returns
+HANG = 600  # seconds: for a command that hangs, not for a machine that is busy
 
 
 def shows(fd):
@@ -19,7 +21,7 @@ def shows(fd):
 
 def main(text, command):
     master, slave = pty.openpty()
-    before, seen, last = shows(slave), b"", time.monotonic() + 20
+    before, seen, last = shows(slave), b"", time.monotonic() + HANG
 
     def own_terminal():
         os.setsid()
@@ -33,8 +35,11 @@ def main(text, command):
         except BlockingIOError:
             time.sleep(0.01)
     asked = shows(slave)
-    os.write(master, text.encode())
-    out, err = child.communicate(timeout=20)
+    if text in signal.Signals.__members__:
+        child.send_signal(signal.Signals[text])
+    else:
+        os.write(master, text.encode())
+    out, err = child.communicate(timeout=HANG)
     try:
         seen += os.read(master, 65536)
     except BlockingIOError:
