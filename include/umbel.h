@@ -48,7 +48,7 @@
 #define UMBEL_VERSION_MAJOR 0
 #define UMBEL_VERSION_MINOR 3
 #define UMBEL_VERSION_PATCH 0
-#define UMBEL_VERSION "0.3.0"
+#define UMBEL_VERSION "0.4.0"
 #define UMBEL_VERSION_NUMBER 300 /* 10000 major + 100 minor + patch */
 
 #if defined(__GNUC__)

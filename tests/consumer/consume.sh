@@ -59,7 +59,7 @@ files)
         test -e "$libdir/pkgconfig/$(echo "$name" | tr _ -).pc" || { echo "no .pc of $name"; exit 1; }
     done
     test -e "$prefix/include/umbel.h"
-    for file in libumbel.a libumbel.so libumbel.so.0.3 pkgconfig/umbel.pc \
+    for file in libumbel.a libumbel.so libumbel.so.0.4 pkgconfig/umbel.pc \
         cmake/umbel/umbelConfig.cmake cmake/umbel/umbelConfigVersion.cmake; do
         test -e "$libdir/$file" || { echo "$file is not installed"; exit 1; }
     done

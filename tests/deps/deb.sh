@@ -11,7 +11,7 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel libumbel0.3 libumbel-table0.3 libumbel-leveldb0.3 libumbel-dev libumbel-table-dev
+packages="umbel libumbel0.4 libumbel-table0.4 libumbel-leveldb0.4 libumbel-dev libumbel-table-dev
           libumbel-leveldb-dev redis-umbel python3-umbel postgresql-15-umbel lua-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
 package_file() { echo "$folder/$1_$version-"*.deb; }
@@ -34,12 +34,12 @@ for package in $packages; do
     done <"$tmp/needs"
 done
 usr=$tmp/root/usr
-libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.3)")
+libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.4)")
 # These two must not draw in LevelDB and the compression libraries.
-[ "$(dpkg-deb -f "$(package_file libumbel0.3)" Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
-    fail "libumbel0.3 depends on more than libc6"
-[ "$(dpkg-deb -f "$(package_file libumbel-dev)" Depends | tr ',' '\n' | grep -cv ' *libumbel0.3 ')" = 0 ] ||
-    fail "libumbel-dev depends on more than libumbel0.3"
+[ "$(dpkg-deb -f "$(package_file libumbel0.4)" Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
+    fail "libumbel0.4 depends on more than libc6"
+[ "$(dpkg-deb -f "$(package_file libumbel-dev)" Depends | tr ',' '\n' | grep -cv ' *libumbel0.4 ')" = 0 ] ||
+    fail "libumbel-dev depends on more than libumbel0.4"
 grep -q 'tests of the build tree passed' "$folder/build.log" || fail "the package was built without its tests"
 
 step symbols
@@ -108,7 +108,7 @@ local umbel = require("umbel")
 local names = assert(umbel.open("names.umb"))
 assert(names:contains("ada") and not names:contains("eve"))
 P
-UMBEL_LIBRARY=$libdir/libumbel.so.0.3 LUA_PATH="$usr/share/lua/5.1/?.lua" luajit ask.lua || fail "LuaJIT"
+UMBEL_LIBRARY=$libdir/libumbel.so.0.4 LUA_PATH="$usr/share/lua/5.1/?.lua" luajit ask.lua || fail "LuaJIT"
 LD_LIBRARY_PATH=$libdir LUA_CPATH="$libdir/lua/5.4/?.so" lua5.4 ask.lua || fail "Lua 5.4"
 
 echo "$(echo "$packages" | wc -w) packages work"
