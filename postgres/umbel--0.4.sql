@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT
--- umbel 0.3: Bloom filters as values
+-- umbel 0.4: Bloom filters as values
 \echo Use "CREATE EXTENSION umbel" to load this file. \quit
 
 -- The type: a native umbel file.  EXTERNAL, because bits do not compress and slices are read.
