@@ -56,7 +56,7 @@ build/CMakeCache.txt:
 demo:
 	scripts/setup run
 	$(MAKE) --no-print-directory all
-	UMBEL=$(CURDIR)/build/umbel examples/demo.sh
+	UMBEL=$(CURDIR)/build/umbel contrib/demo.sh
 
 check:
 	scripts/setup test
@@ -127,10 +127,10 @@ soak:
 
 js:
 	scripts/setup js
-	js/pack
+	bindings/js/pack
 
 web: js
-	web/build
+	bindings/web/build
 
 # Compares with the command's bytes; UMBEL names a command other than build/umbel.
 check-web:
@@ -164,7 +164,7 @@ bench-redis: all
 # With Debian's Python, whose packages setup installs, whatever else comes first in PATH.
 python:
 	scripts/setup python
-	/usr/bin/python3 python/check.py
+	/usr/bin/python3 bindings/python/check.py
 
 # Against the server whose pg_config comes first, or PG_CONFIG's.
 POSTGRES_OUT ?= $(CURDIR)/build/postgres
@@ -175,14 +175,14 @@ postgres: all
 
 postgres-extension:
 	mkdir -p $(POSTGRES_OUT)
-	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/postgres/Makefile VPATH=$(CURDIR)/postgres
+	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/bindings/postgres/Makefile VPATH=$(CURDIR)/bindings/postgres
 
 sqlite: all
 	scripts/setup sql
 	$(MAKE) --no-print-directory sqlite-extension
 
 sqlite-extension:
-	$(MAKE) --no-print-directory -C sqlite OUT=$(SQLITE_OUT)
+	$(MAKE) --no-print-directory -C bindings/sqlite OUT=$(SQLITE_OUT)
 
 check-sql: postgres sqlite
 	tests/sql/run

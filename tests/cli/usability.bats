@@ -467,7 +467,7 @@ P
 
 @test "make demo's script plans, builds, checks and keeps its promise" {
     export UMBEL
-    run "$root/examples/demo.sh"
+    run "$root/contrib/demo.sh"
     [ "$status" -eq 0 ]
     [[ $output == *"1,000,000 keys, none missing"*"promise            kept"* ]]
 }

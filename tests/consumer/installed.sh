@@ -72,14 +72,14 @@ for pair in gcc:g++ clang:clang++; do
     command -v "$cxx" >/dev/null || fail "$cxx is not installed (scripts/setup test)"
     step "$cc and $cxx, pkg-config"
     both consumer "$here/consumer.c" umbel
-    $cc -std=c11 -Wall -Wextra "$root/examples/dedupe.c" -o dedupe $(pkg-config --cflags --libs umbel)
+    $cc -std=c11 -Wall -Wextra "$root/contrib/dedupe.c" -o dedupe $(pkg-config --cflags --libs umbel)
     [ "$(printf 'ada\nbob\nada\n' | LD_LIBRARY_PATH=$libdir ./dedupe 2>/dev/null)" = "$(cat names)" ] ||
-        fail "examples/dedupe.c"
-    $cxx -std=c++17 -Wall -Wextra "$root/examples/blocklist.cpp" -o blocklist \
+        fail "contrib/dedupe.c"
+    $cxx -std=c++17 -Wall -Wextra "$root/contrib/blocklist.cpp" -o blocklist \
         $(pkg-config --cflags --libs umbel)
     answer=$(LD_LIBRARY_PATH=$libdir ./blocklist list.umb bad.example -- good.example bad.example)
     [ "$answer" = "fine   good.example
-listed bad.example" ] || fail "examples/blocklist.cpp: $answer"
+listed bad.example" ] || fail "contrib/blocklist.cpp: $answer"
     if has umbel-table; then
         both table_consumer "$here/table_consumer.c" umbel-table "$root/tests/golden/table/keys300.ldb"
     fi

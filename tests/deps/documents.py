@@ -5,7 +5,7 @@ print.
 
 A block marked `console` has commands after "$ ", each followed by what it prints; a block marked
 `sh` is a script that must succeed.  The blocks of one document run in its own empty folder, one
-after the other, as a reader would paste them; `build`, `tests` and `examples` there
+after the other, as a reader would paste them; `build`, `tests` and `contrib` there
 are those of the clone, `redis-cli` and
 `redis-server` use a separate port, which stands where the document says 6379.  In what is
 expected, a line "..." stands for any lines.  A comment `<!-- not run: reason -->` before a block
@@ -50,7 +50,7 @@ class Reader:
     def __init__(self, folder, ports=None, cli=None):
         self.ports = ports or {"6379": free_port()}
         port = self.ports["6379"]
-        for name, target in (("build", BUILD), ("tests", ROOT / "tests"), ("examples", ROOT / "examples")):
+        for name, target in (("build", BUILD), ("tests", ROOT / "tests"), ("contrib", ROOT / "contrib")):
             (folder / name).symlink_to(target)
         tools = folder / ".tools"
         tools.mkdir()

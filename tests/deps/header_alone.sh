@@ -20,7 +20,7 @@ for cc in gcc clang; do
         $cc -x c++ -std=c++17 $warn -Iinclude -fsyntax-only "$tmp/alone.c"
     done
     printf '#include <umbel.hpp>\n#include <umbel.hpp>\n' >"$tmp/alone.cc"
-    $cc -x c++ -std=c++17 $warn -Iinclude -fsyntax-only "$tmp/alone.cc"
-    $cc -x c++ -std=c++17 $warn -fno-exceptions -Iinclude -fsyntax-only "$tmp/alone.cc"
+    $cc -x c++ -std=c++17 $warn -Iinclude -Ibindings/cpp -fsyntax-only "$tmp/alone.cc"
+    $cc -x c++ -std=c++17 $warn -fno-exceptions -Iinclude -Ibindings/cpp -fsyntax-only "$tmp/alone.cc"
     echo "$cc: C11 and C++17"
 done

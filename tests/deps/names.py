@@ -50,12 +50,12 @@ def in_header(header, enum, prefix):
 
 
 def in_python(name):
-    return re.findall(r'"([^"]+)"', only("python/lib/umbel/__init__.pyi",
+    return re.findall(r'"([^"]+)"', only("bindings/python/lib/umbel/__init__.pyi",
                                          rf"^{name} = Literal\[(.*?)\]", f"the type {name}"))
 
 
 def in_javascript(name):
-    return re.findall(r"'([^']+)'", only("js/index.d.ts", rf"^export type {name} =(.*?);", f"the type {name}"))
+    return re.findall(r"'([^']+)'", only("bindings/js/index.d.ts", rf"^export type {name} =(.*?);", f"the type {name}"))
 
 
 def in_table(path, cell):

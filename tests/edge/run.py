@@ -360,7 +360,7 @@ def python_module(folder):
         return given
     target = folder / "python"
     subprocess.run(["/usr/bin/python3", "setup.py", "-q", "build", "--build-base", str(folder / "pybuild"),
-                    "--build-lib", str(target)], cwd=ROOT / "python", check=True,
+                    "--build-lib", str(target)], cwd=ROOT / "bindings" / "python", check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     return str(target)
 

@@ -90,7 +90,7 @@ test('the fuzz targets, compiled to WebAssembly', async (t) => {
   const names = ['decode_native', 'model', 'plan', 'table_clickhouse', 'table_leveldb', 'table_parquet',
     'table_rocksdb'];
   const path = join(folder(t), 'fuzz.wasm');
-  execFileSync(join(root, 'js/build-wasm'), [path, ...names.map((name) => `tests/fuzz/fuzz_${name}.c`)]);
+  execFileSync(join(root, 'bindings/js/build-wasm'), [path, ...names.map((name) => `tests/fuzz/fuzz_${name}.c`)]);
   const module = await WebAssembly.compile(readFileSync(path));
   for (const name of names) {
     await t.test(name, () => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// memory.test.mjs - js/wasm_malloc.c: nothing overlaps, what is freed is used again, up to the last page
+// memory.test.mjs - bindings/js/wasm_malloc.c: nothing overlaps, what is freed is used again, up to the last page
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

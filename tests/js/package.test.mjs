@@ -34,12 +34,12 @@ test('the tarball installs into an empty project and its README tells the truth'
 
 test('the version is the library\'s', async () => {
   const { version } = await import(join(root, 'build/js/package/node.mjs'));
-  const { version: packaged } = JSON.parse(readFileSync(join(root, 'js/package.json'), 'utf8'));
+  const { version: packaged } = JSON.parse(readFileSync(join(root, 'bindings/js/package.json'), 'utf8'));
   assert.equal(packaged, version);
 });
 
 test('the types name every export and every method', async () => {
-  const types = readFileSync(join(root, 'js/index.d.ts'), 'utf8');
+  const types = readFileSync(join(root, 'bindings/js/index.d.ts'), 'utf8');
   const umbel = await import(join(root, 'build/js/package/node.mjs'));
   for (const name of Object.keys(umbel)) {
     assert.match(types, new RegExp(`export (class|function|const) ${name}\\b`));

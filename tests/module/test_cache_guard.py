@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""examples/cache-guard with a real PostgreSQL, on a small scale.
+"""contrib/cache-guard with a real PostgreSQL, on a small scale.
 
 labels: slow
 """
@@ -11,7 +11,7 @@ import pytest
 
 
 def test_filter_keeps_absent_ids_from_the_database():
-    done = subprocess.run([sys.executable, "examples/cache-guard/guard.py", "2000", "1000"],
+    done = subprocess.run([sys.executable, "contrib/cache-guard/guard.py", "2000", "1000"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
                           timeout=240)
     if done.returncode == 77:

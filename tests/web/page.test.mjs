@@ -892,7 +892,7 @@ test('open: what cannot be a filter is refused before it is read', async () => {
 });
 
 test('style: no rule gives a variable two values', () => {
-  const style = readFileSync(join(root, 'web/page.css'), 'utf8');
+  const style = readFileSync(join(root, 'bindings/web/page.css'), 'utf8');
   const rules = style.match(/[^{}]*\{[^{}]*\}/g);
   assert.ok(rules.length > 50);
   for (const rule of rules) {
@@ -902,7 +902,7 @@ test('style: no rule gives a variable two values', () => {
 });
 
 test('texts: every one is there in Chinese, and none for nothing', async () => {
-  const code = readFileSync(join(root, 'web/texts.js'), 'utf8');
+  const code = readFileSync(join(root, 'bindings/web/texts.js'), 'utf8');
   const { chinese } = await import(`data:text/javascript,${encodeURIComponent(code)}`);
   const page = await open('#plan');
   const wanted = await page.run(`[...document.querySelectorAll('[data-t],[data-t-label]')].map((e) => e.dataset.english)`);

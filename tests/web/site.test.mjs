@@ -79,10 +79,10 @@ test('two builds are the same bytes', () => {
   const folder = mkdtempSync(join(tmpdir(), 'umbel-twice-'));
   const page = sum(join(root, 'build/web/umbel.html'));
   try {
-    execFileSync(join(root, 'js/build-wasm'), ['--page', join(folder, 'page.wasm'), join(folder, 'umbel.wasm')]);
+    execFileSync(join(root, 'bindings/js/build-wasm'), ['--page', join(folder, 'page.wasm'), join(folder, 'umbel.wasm')]);
     assert.equal(sum(join(folder, 'page.wasm')), sum(join(root, 'build/js/page.wasm')));
     assert.equal(sum(join(folder, 'umbel.wasm')), sum(join(root, 'build/js/umbel.wasm')));
-    execFileSync(join(root, 'web/build'));
+    execFileSync(join(root, 'bindings/web/build'));
     assert.equal(sum(join(root, 'build/web/umbel.html')), page);
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // engine.js - the WebAssembly module as classes.  Nothing here loads anything: index.js does that
-// for the package, web/worker.js for the page.
+// for the package, bindings/web/worker.js for the page.
 
 const USES = ['record', 'key', 'digest', 'host'];
 const LOOKUP = 16; // or-ed to the use of what is looked up, not added

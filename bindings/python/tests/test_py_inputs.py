@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import umbel
 
-GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden" / "inputs"
+GOLDEN = Path(__file__).resolve().parents[3] / "tests" / "golden" / "inputs"
 TABLE = [line.split("\t") for line in (GOLDEN / "inputs.tsv").read_text().splitlines()]
 ROWS = [dict(zip(TABLE[0], row)) for row in TABLE[1:]]
 UNPACKED = {"gzip", "bzip2", "xz"}

@@ -10,7 +10,7 @@ import pytest
 
 import umbel
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 GOLDEN = ROOT / "tests" / "golden"
 COMMAND = Path(os.environ.get("UMBEL", ROOT / "build" / "umbel"))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 HERE = Path(__file__).resolve().parent
-MADE = HERE.parent / "build" / "python"
+MADE = HERE.parents[1] / "build" / "python"
 sys.dont_write_bytecode = True
 
 

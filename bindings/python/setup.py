@@ -19,7 +19,7 @@ except ImportError:
 
 os.chdir(Path(__file__).resolve().parent)
 CARRIED = Path("library")
-ROOT = CARRIED if CARRIED.is_dir() else Path("..")
+ROOT = CARRIED if CARRIED.is_dir() else Path("../..")
 MADE = Path("build") if CARRIED.is_dir() else ROOT / "build" / "python"
 MADE.mkdir(parents=True, exist_ok=True)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import umbel
 
-GOLDEN = Path(__file__).resolve().parents[2] / "tests" / "golden"
+GOLDEN = Path(__file__).resolve().parents[3] / "tests" / "golden"
 
 
 def rows(name):

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # demo.sh - a blocklist of a million URLs: plan it, build it, query it, measure it
-# Usage: examples/demo.sh [the umbel command]
+# Usage: contrib/demo.sh [the umbel command]
 set -eu
 umbel=${1:-${UMBEL:-umbel}}
 case $umbel in */*) umbel=$(cd "$(dirname "$umbel")" && pwd)/$(basename "$umbel") ;; esac

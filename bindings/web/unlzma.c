@@ -5,7 +5,7 @@
  * WebAssembly, because a page's first second is too short for JavaScript to become fast: this takes
  * a third of its time.
  *
- * A raw stream as web/build makes it: 3 bits of the byte before are a literal's context, positions
+ * A raw stream as bindings/web/build makes it: 3 bits of the byte before are a literal's context, positions
  * are none (lc=3, lp=0, pb=0), and an end marker says where it ends.  The page unpacks only what
  * was packed with it, so nothing is checked.
  */

@@ -13,7 +13,7 @@ import pytest
 import umbel
 
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
+ROOT = HERE.parents[2]
 WHEELS = sorted((ROOT / "build" / "python" / "dist").glob("umbel-*.whl"))
 PACKAGE = Path(umbel.__file__).parent
 
@@ -168,9 +168,9 @@ def test_the_tag_is_true(tmp_path):
 @pytest.mark.skipif(not WHEELS, reason="no wheel was built here (make python)")
 def test_source_distribution_carries_the_library(tmp_path):
     built = run(sys.executable, "-m", "build", "--no-isolation", "--sdist", "--outdir", tmp_path,
-                ROOT / "python")
+                ROOT / "bindings" / "python")
     assert built.returncode == 0, built.stdout[-2000:]
-    assert not (ROOT / "python" / "src").exists() and not (ROOT / "python" / "build").exists()
+    assert not (ROOT / "bindings" / "python" / "src").exists() and not (ROOT / "bindings" / "python" / "build").exists()
     archive = next(tmp_path.glob("umbel-*.tar.gz"))
     with tarfile.open(archive) as tar:
         tar.extractall(tmp_path)
