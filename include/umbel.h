@@ -46,10 +46,10 @@
 #include <stdint.h>
 
 #define UMBEL_VERSION_MAJOR 0
-#define UMBEL_VERSION_MINOR 3
+#define UMBEL_VERSION_MINOR 4
 #define UMBEL_VERSION_PATCH 0
 #define UMBEL_VERSION "0.4.0"
-#define UMBEL_VERSION_NUMBER 300 /* 10000 major + 100 minor + patch */
+#define UMBEL_VERSION_NUMBER 400 /* 10000 major + 100 minor + patch */
 
 #if defined(__GNUC__)
 #define UMBEL_API __attribute__((visibility("default")))
