@@ -12,7 +12,8 @@
  *
  * A thin layer, header only: get() gives the handle for everything that is not here.  Keys are
  * anything that converts to std::string_view, and batches any range of such keys: a vector, a set,
- * a view, a braced list.  The rules of umbel.h hold.
+ * a view, the words of a stream, a braced list.  A batch is read once and takes no memory but its
+ * answers.  The rules of umbel.h hold.
  *
  * Errors are values: a status, or a result with a value or a status.  Three things throw
  * umbel::error, or call std::abort where exceptions are disabled: the constructor from capacity and
@@ -134,44 +135,85 @@ inline umbel_key key(std::string_view k) noexcept {
 
 namespace detail {
 
-template <class R> using element = decltype(*std::begin(std::declval<const R &>()));
+template <class R> using iterator = decltype(std::begin(std::declval<R &>()));
+template <class R> using element = decltype(*std::declval<iterator<R> &>());
+
+template <class T, class = void> struct is_text : std::false_type {};
+template <class T>
+struct is_text<T, std::void_t<decltype(std::string_view(std::data(std::declval<T &>()),
+                                                        std::size(std::declval<T &>())))>>
+    : std::true_type {};
+
+/* A key as text: what converts to a view, or has characters in a row, as the parts of a split view. */
+template <class T> constexpr bool is_key = std::is_convertible_v<T, std::string_view> || is_text<T>::value;
+template <class T> std::string_view text(T &&k) {
+    if constexpr (std::is_convertible_v<T, std::string_view>) {
+        return k;
+    } else {
+        return {std::data(k), std::size(k)};
+    }
+}
 
 /* A range of keys, and not itself a key, as std::string is. */
 template <class R, class = void> struct is_batch : std::false_type {};
 template <class R>
 struct is_batch<R, std::void_t<element<R>>>
-    : std::bool_constant<std::is_convertible_v<element<R>, std::string_view> &&
-                         !std::is_convertible_v<const R &, std::string_view>> {};
+    : std::bool_constant<is_key<element<R>> && !std::is_convertible_v<R, std::string_view>> {};
 template <class R> using batch = std::enable_if_t<is_batch<R>::value, int>;
 
-/* The keys as the library takes them.  Elements that a view makes as it goes are copied, so that
- * the keys stay where they are. */
-template <class R> class raw_keys {
-  public:
-    explicit raw_keys(const R &keys) {
-        if constexpr (held) {
-            for (auto &&k : keys) texts_.emplace_back(std::string_view(k));
-            for (const std::string &text : texts_) keys_.push_back(key(text));
+/* Whether a key stays where it is when the iterator goes on.  Those of a stream do not, nor do
+ * strings that a view makes as it goes. */
+template <class R> constexpr bool keys_stay() {
+    using made = std::remove_cv_t<std::remove_reference_t<element<R>>>;
+    constexpr bool points = std::is_reference_v<element<R>> || std::is_pointer_v<made> ||
+                            std::is_trivially_copyable_v<made>;
+#if defined(__cpp_lib_ranges)
+    return points && std::forward_iterator<iterator<R>>;
+#else
+    return points && std::is_base_of_v<std::forward_iterator_tag,
+                                       typename std::iterator_traits<iterator<R>>::iterator_category>;
+#endif
+}
+
+/* Goes through the keys once and hands them on in chunks, which take no memory but the stack's, until
+ * take(keys, n) says no. */
+template <class R, class Take> void in_chunks(R &keys, Take take) {
+    constexpr std::size_t most = 512;
+    constexpr bool stay = keys_stay<R>();
+    umbel_key chunk[most];
+    std::string kept[stay ? 1 : most];
+    std::size_t n = 0;
+    for (auto &&k : keys) {
+        if constexpr (stay) {
+            chunk[n] = key(text(k));
         } else {
-            for (auto &&k : keys) keys_.push_back(key(k));
+            kept[n] = text(k);
+            chunk[n] = key(kept[n]);
+        }
+        if (++n == most) {
+            if (!take(chunk, n)) return;
+            n = 0;
         }
     }
-    const umbel_key *data() const noexcept {
-        return keys_.data();
-    }
-    std::size_t size() const noexcept {
-        return keys_.size();
-    }
+    if (n) take(chunk, n);
+}
 
-  private:
-    using plain = std::remove_cv_t<std::remove_reference_t<element<R>>>;
-    static constexpr bool held = !std::is_reference_v<element<R>> &&
-                                 !std::is_same_v<plain, std::string_view> &&
-                                 !std::is_pointer_v<plain>;
-
-    std::vector<std::string> texts_;
-    std::vector<umbel_key> keys_;
+template <class R, class = void> struct count {
+    static std::size_t of(const R &) {
+        return 0;
+    }
 };
+template <class R> struct count<R, std::void_t<decltype(std::size(std::declval<R &>()))>> {
+    static std::size_t of(R &keys) {
+        return static_cast<std::size_t>(std::size(keys));
+    }
+};
+
+/* A byte for each key of a batch, at the end of `answers`. */
+inline std::uint8_t *room(std::vector<std::uint8_t> &answers, std::size_t n) {
+    answers.resize(answers.size() + n);
+    return answers.data() + answers.size() - n;
+}
 
 struct freed {
     void operator()(umbel_filter *f) const noexcept {
@@ -241,17 +283,27 @@ class filter {
     status add(std::string_view k, bool *was_new = nullptr) {
         return call(umbel_add, k.data(), k.size(), was_new);
     }
-    /* was_new (optional) gets a 1 or 0 for each key. */
+    /* was_new (optional) gets a 1 or 0 for each key that was added: for all of them, unless adding
+     * fails. */
     template <class R, detail::batch<R> = 0>
-    status add(const R &keys, std::vector<std::uint8_t> *was_new = nullptr) {
-        detail::raw_keys<R> raw(keys);
-        if (was_new) was_new->assign(raw.size(), 0);
-        return call(umbel_add_many, raw.data(), raw.size(), was_new ? was_new->data() : nullptr,
-                    nullptr);
+    status add(R &&keys, std::vector<std::uint8_t> *was_new = nullptr) {
+        if (was_new) {
+            was_new->clear();
+            was_new->reserve(detail::count<R>::of(keys));
+        }
+        status outcome;
+        detail::in_chunks(keys, [&](const umbel_key *chunk, std::size_t n) {
+            std::size_t done = n;
+            std::uint8_t *fresh = was_new ? detail::room(*was_new, n) : nullptr;
+            outcome = call(umbel_add_many, chunk, n, fresh, &done);
+            if (was_new) was_new->resize(was_new->size() - (n - done));
+            return bool(outcome);
+        });
+        return outcome;
     }
     status add(std::initializer_list<std::string_view> keys,
                std::vector<std::uint8_t> *was_new = nullptr) {
-        return add<std::initializer_list<std::string_view>>(keys, was_new);
+        return add<std::initializer_list<std::string_view> &>(keys, was_new);
     }
     /* Whether lookups in a view or a mapped file have met damage, where they answer true. */
     [[nodiscard]] status damage() const {
@@ -261,15 +313,33 @@ class filter {
     bool contains(std::string_view k) const {
         return umbel_contains(live(), k.data(), k.size());
     }
-    template <class R, detail::batch<R> = 0>
-    std::vector<std::uint8_t> contains(const R &keys) const {
-        detail::raw_keys<R> raw(keys);
-        std::vector<std::uint8_t> hit(raw.size());
-        umbel_contains_many(live(), raw.data(), raw.size(), hit.data());
+    /* A 1 or 0 for each key. */
+    template <class R, detail::batch<R> = 0> std::vector<std::uint8_t> contains(R &&keys) const {
+        std::vector<std::uint8_t> hit;
+        hit.reserve(detail::count<R>::of(keys));
+        detail::in_chunks(keys, [&](const umbel_key *chunk, std::size_t n) {
+            umbel_contains_many(live(), chunk, n, detail::room(hit, n));
+            return true;
+        });
         return hit;
     }
     std::vector<std::uint8_t> contains(std::initializer_list<std::string_view> keys) const {
-        return contains<std::initializer_list<std::string_view>>(keys);
+        return contains<std::initializer_list<std::string_view> &>(keys);
+    }
+    /* The same into bytes that the caller has, a vector, an array or a span: as many answers as
+     * there are keys and room for. */
+    template <class R, class Bytes, detail::batch<R> = 0>
+    std::size_t contains(R &&keys, Bytes &&hit) const {
+        std::uint8_t *to = std::data(hit);
+        std::size_t left = std::size(hit);
+        detail::in_chunks(keys, [&](const umbel_key *chunk, std::size_t n) {
+            n = n < left ? n : left;
+            umbel_contains_many(live(), chunk, n, to);
+            to += n;
+            left -= n;
+            return left > 0;
+        });
+        return std::size(hit) - left;
     }
 
     /* Hash once, look up often: see umbel_hash. */
@@ -386,12 +456,16 @@ class builder {
         umbel_key one = key(k);
         return put(&one, 1);
     }
-    template <class R, detail::batch<R> = 0> [[nodiscard]] status add(const R &keys) {
-        detail::raw_keys<R> raw(keys);
-        return put(raw.data(), raw.size());
+    template <class R, detail::batch<R> = 0> [[nodiscard]] status add(R &&keys) {
+        status outcome;
+        detail::in_chunks(keys, [&](const umbel_key *chunk, std::size_t n) {
+            outcome = put(chunk, n);
+            return bool(outcome);
+        });
+        return outcome;
     }
     [[nodiscard]] status add(std::initializer_list<std::string_view> keys) {
-        return add<std::initializer_list<std::string_view>>(keys);
+        return add<std::initializer_list<std::string_view> &>(keys);
     }
     result<filter> finish() {
         return filter::make(umbel_builder_finish, detail::live(handle_));

@@ -2,18 +2,22 @@
 //
 // filter.cpp - everything that umbel.hpp has, used once
 
+#include <algorithm>
+#include <array>
 #include <cassert>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <list>
 #include <set>
+#include <sstream>
 #include <string>
 #include <type_traits>
 // clang 14 does not compile the views of libstdc++ 12.
 #if __cplusplus >= 202002L && (!defined(__clang__) || __clang_major__ >= 16)
 #define HAVE_VIEWS
 #include <ranges>
+#include <span>
 #endif
 
 #include <umbel.hpp>
@@ -59,12 +63,76 @@ static void batches() {
 #ifdef HAVE_VIEWS
     auto made = strings | std::views::transform([](const std::string &s) { return "made-" + s; });
     assert(seen.add(made) && seen.contains("made-ada") && seen.contains("made-bob"));
+    auto chosen = strings | std::views::filter([](const std::string &s) { return s != "bob"; });
+    assert(seen.contains(chosen) == std::vector<std::uint8_t>({1}));
+    auto split = std::views::split(std::string_view("ada,nobody,bob"), ',');
+    assert(seen.contains(split) == std::vector<std::uint8_t>({1, 0, 1}));
+    std::istringstream words("ada nobody bob");
+    assert(seen.contains(std::views::istream<std::string>(words)) == std::vector<std::uint8_t>({1, 0, 1}));
+    std::array<std::uint8_t, 3> there{};
+    assert(seen.contains(split, std::span(there)) == 3 && there == (std::array<std::uint8_t, 3>{1, 0, 1}));
 #endif
     assert(seen.takes_hashes() && seen.contains_hash(seen.hash("ada")));
     std::vector<std::uint64_t> hashes{seen.hash("judy"), seen.hash("ada")};
     assert(seen.contains_hashes(hashes) == std::vector<std::uint8_t>({0, 1}));
     assert(seen.add_hashes(hashes, &was_new) && was_new == std::vector<std::uint8_t>({1, 0}));
     assert(seen.contains("judy"));
+}
+
+/* A stream of keys that are all at one place, more of them than a chunk has, into room for fewer. */
+struct numbered {
+    struct iterator {
+        using iterator_category = std::input_iterator_tag;
+        using value_type = std::string;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const std::string *;
+        using reference = const std::string &;
+        numbered *from;
+        reference operator*() const {
+            return from->now;
+        }
+        iterator &operator++() {
+            from->now = "key " + std::to_string(--from->left);
+            return *this;
+        }
+        void operator++(int) {
+            ++*this;
+        }
+        bool operator!=(const iterator &) const {
+            return from->left > 0;
+        }
+        bool operator==(const iterator &end) const {
+            return !(*this != end);
+        }
+    };
+    std::size_t left;
+    std::string now = "key " + std::to_string(left);
+    iterator begin() {
+        return {this};
+    }
+    iterator end() {
+        return {this};
+    }
+};
+
+static void streams() {
+    umbel::filter seen(10000, 1e-6);
+    std::vector<std::uint8_t> was_new;
+    assert(seen.add(numbered{2000}, &was_new) && was_new.size() == 2000);
+    assert(std::count(was_new.begin(), was_new.end(), 1) == 2000);
+    std::vector<std::uint8_t> hit = seen.contains(numbered{4000});
+    assert(hit.size() == 4000 && std::count(hit.begin() + 2000, hit.end(), 1) == 2000);
+    assert(std::count(hit.begin(), hit.begin() + 2000, 1) <= 3);
+    std::vector<std::uint8_t> some(700, 9);
+    assert(seen.contains(numbered{2000}, some) == 700 && std::count(some.begin(), some.end(), 1) == 700);
+    assert(seen.contains(numbered{5}, some) == 5 && some[5] == 1);
+    std::uint8_t two[2] = {9, 9};
+    assert(seen.contains(std::vector<std::string>{"key 1", "nobody"}, two) == 2 && two[0] == 1 && two[1] == 0);
+
+    const std::string bytes = seen.encode().value();
+    umbel_filter *view = nullptr;
+    assert(umbel_view(bytes.data(), bytes.size(), nullptr, nullptr, &view, nullptr) == UMBEL_OK);
+    assert(umbel::filter(view).add(numbered{2000}, &was_new).code() == UMBEL_EFROZEN && was_new.empty());
 }
 
 static void built_and_planned() {
@@ -92,7 +160,7 @@ static void sets() {
     umbel::filter larger(1000, 0.001);
     umbel::status refused = a.merge(larger);
     assert(!refused && refused.code() == UMBEL_EMISMATCH && !refused.message().empty());
-    assert(a.recipe() == "line" && a.set_recipe("lower line") && a.recipe() == "line lower");
+    assert(a.recipe() == "line" && a.set_recipe("line lower") && a.recipe() == "line lower");
     assert(a.set_recipe("colour=red").code() == UMBEL_EVERSION);
     assert(a.merge(b).code() == UMBEL_EMISMATCH && b.set_recipe("field=2 lower") && a.merge(b));
     assert(!a.meta("source") && a.set_meta("source", "a.log") && a.meta("source") == "a.log");
@@ -156,6 +224,7 @@ int main(int argc, char **argv) {
     assert(argc == 2);
     keys();
     batches();
+    streams();
     built_and_planned();
     sets();
     kinds_and_bytes(std::string(argv[1]) + "/names.umb");
