@@ -469,28 +469,18 @@ def test_keys_that_leave_a_cluster(new_server):
 
 # ---- Replicas and the append-only file ---------------------------------------------------------
 
-@pytest.mark.skipif(SANITIZER, reason="is about time")
 def test_the_pause_of_a_classic_merge_is_accounted_for(new_server):
     """It is replicated as a whole, after the command: the slow log has little of that time."""
     server = new_server(appendonly="yes", **{"latency-monitor-threshold": "1"})
     reserve(server, "a", "b", layout="classic", mib=48)
-    merge_client, other, longest = server.client(), server.client(), 0
-    merge_client.send("BF.MERGE", "c", "a", "b")
-    while not select.select([merge_client.socket], [], [], 0)[0]:
-        start = time.monotonic()
-        other("PING")
-        longest = max(longest, time.monotonic() - start)
-    assert merge_client.read().plain() == "OK"
-    deadline = time.monotonic() + 20
-    while int(info(server, "bf")["bf_merge_pause_ms"]) == 0:
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    pause = int(info(server, "bf")["bf_merge_pause_ms"])
+    start = time.monotonic()
+    assert server("BF.MERGE", "c", "a", "b") == "OK"
+    pause = until(lambda: int(info(server, "bf")["bf_merge_pause_ms"]), "nothing is accounted for")
+    # Copying so much takes more than a millisecond, and none before or after the merge counts.
+    assert 0 < pause <= 1000 * (time.monotonic() - start) + 1
     (event,) = (e for e in server("LATENCY", "LATEST") if e[0] == b"bf-merge")
     assert event[3] == pause
-    # The other client waited for no more than that, and what the thread left of its processor time.
-    assert pause >= 0.5 * 1000 * longest - 100
-    assert pause < 100 or "kept clients waiting" in server.log()
+    assert ("kept clients waiting" in server.log()) == (pause >= 100)
 
 
 def test_replicas_and_files_agree(new_server, new_replica, layout):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import rdb
-from conftest import can_defragment, info, rdb_version, rewrite, umbel_read
+from conftest import can_defragment, info, rdb_version, rewrite, umbel_read, until
 from resp import is_error, keys
 
 ITEMS = keys(3000)
@@ -82,10 +82,7 @@ def test_saving_in_the_background_while_keys_come(new_server):
     assert server("BGSAVE") == "Background saving started"
     grow(server)
     server("CONFIG", "SET", "rdb-key-save-delay", 0)
-    for _ in range(3000):
-        if info(server, "persistence")["rdb_bgsave_in_progress"] == "0":
-            break
-        time.sleep(0.02)
+    until(lambda: info(server, "persistence")["rdb_bgsave_in_progress"] == "0", "it does not end")
     assert info(server, "persistence")["rdb_last_bgsave_status"] == "ok"
     server("DEBUG", "RELOAD", "NOSAVE")
     check(server, before)
@@ -220,12 +217,8 @@ def test_large_filters_are_freed_in_the_background(server, layout):
     server("UNLINK", "small")
     assert int(info(server, "memory")["lazyfreed_objects"]) == start
     server("UNLINK", "large")
-    for _ in range(3000):
-        if int(info(server, "memory")["lazyfreed_objects"]) == start + 1:
-            break
-        time.sleep(0.02)
-    else:
-        pytest.fail("the large filter was not freed lazily")
+    until(lambda: int(info(server, "memory")["lazyfreed_objects"]) == start + 1,
+          "the large filter was not freed lazily")
 
 
 @pytest.mark.not_reloaded("a reload leaves no pieces")
@@ -249,14 +242,11 @@ def test_filters_are_moved_where_memory_is_in_pieces(new_server, layout):
     in_pieces_before = in_pieces()
     assert server("CONFIG", "SET", "activedefrag", "yes") == "OK"
     # Some filters may stay: those in the pages that the others are moved to.
-    for _ in range(1500):
-        moves, in_pieces_now = int(info(server, "bf")["bf_defrag_moves"]), in_pieces()
-        if moves > len(rest) / 2 and in_pieces_now < in_pieces_before / 2:
-            break
+    def moved():
         server("BF.MADD", "f0", *ITEMS[:600])
-        time.sleep(0.02)
-    else:
-        pytest.fail(f"{moves} moves, {in_pieces_before} bytes in pieces became {in_pieces_now}")
+        moves = int(info(server, "bf")["bf_defrag_moves"])
+        return moves > len(rest) / 2 and in_pieces() < in_pieces_before / 2
+    until(moved, "they stay in pieces")
     assert [server("DEBUG", "DIGEST-VALUE", name) for name in rest] == before
     for name in rest:
         assert server("BF.MEXISTS", name, *ITEMS[:600]) == [1] * 600

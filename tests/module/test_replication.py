@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from conftest import free_port, in_step, info, running
+from conftest import free_port, in_step, info, rewritten, running, until
 from resp import is_error, keys
 
 # Written before a command is answered, so that it can be read immediately.
@@ -214,11 +214,8 @@ def full_resync(primary, replica):
     client("CLIENT", "KILL", "TYPE", "replica")
     client("SET", "more than the backlog", "x" * 100_000)
     client("EXEC")
-    for _ in range(3000):
-        if int(info(primary, "stats")["sync_full"]) > done:
-            return
-        time.sleep(0.02)
-    raise RuntimeError("the replica does not ask for all data")
+    until(lambda: int(info(primary, "stats")["sync_full"]) > done,
+          "the replica does not ask for all data")
 
 
 @pytest.mark.not_reloaded("it needs its own moment of loading")
@@ -327,10 +324,7 @@ def test_an_append_only_file_that_is_switched_on():
         names = make_some(server, 0)
         server("CONFIG", "SET", "appendonly", "yes")
         names += make_some(server, 1)
-        for _ in range(300):
-            if info(server, "persistence")["aof_rewrite_in_progress"] == "0":
-                break
-            time.sleep(0.1)
+        rewritten(server)
         names += make_some(server, 2)
         digest = server("DEBUG", "DIGEST")
         assert server("DEBUG", "LOADAOF") == "OK"
