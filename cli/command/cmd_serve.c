@@ -72,6 +72,7 @@ static int run(const cli_settings *s) {
     if (s->max_connections) o.max_connections = (unsigned)s->max_connections;
     lists.max_held = s->request_memory ? (size_t)s->request_memory : SERVE_HELD_MAX;
     for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
+    o.signals = serve_signals();
     o.socketmaps = sockets(s, &s->socketmap, "socketmap", o.socketmap);
     o.https = sockets(s, &s->http, "http", o.http);
     if (o.socketmaps + o.https - s->socketmap.count - s->http.count < serve_inherited_count()) {

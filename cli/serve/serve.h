@@ -125,7 +125,12 @@ bool serve_http_busy(const serve_http *h);       /* a client has asked, or is ab
 
 /* ---- The loop ---- */
 
+/* From here on SIGHUP, SIGTERM and SIGINT wait for the loop: call it before the first socket is
+ * made, so that whoever has seen one can end the program and the socket. */
+int serve_signals(void);
+
 typedef struct serve_options {
+    int signals; /* of serve_signals */
     const char *answer, *rewrite;
     bool squid; /* on standard input and output */
     unsigned max_connections;

@@ -229,7 +229,7 @@ static void handle_signals(loop *l, int fd) {
     }
 }
 
-static int signal_fd(void) {
+int serve_signals(void) {
     sigset_t set;
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);
@@ -326,7 +326,7 @@ int serve_loop(serve_lists *lists, const serve_options *o) {
     *l = (loop){.lists = lists, .o = o, .epoll = epoll_create1(EPOLL_CLOEXEC), .now = now()};
     if (l->epoll < 0) cli_die_sys("serve", errno);
     l->max_connections = raise_descriptors(o);
-    source signals = {.kind = SIGNALS, .fd = signal_fd()};
+    source signals = {.kind = SIGNALS, .fd = o->signals};
     source squid = {.kind = SQUID, .fd = STDIN_FILENO}, doors[SERVE_SOCKETS_MAX],
            https[SERVE_SOCKETS_MAX];
     bool file = false; /* epoll refuses regular files, which are always ready */

@@ -108,7 +108,7 @@ as_somebody() {
     mkfifo keys
     umbel add -q a.umb keys & adding=$!
     exec 9> keys
-    for _ in $(seq 100); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock)" = "$list" ] && break; sleep 0.05; done
+    for _ in $(seq 6000); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock)" = "$list" ] && break; sleep 0.05; done
     [ "$(list_of a.umb.umbel-lock)" = "$list" ]
     exec 9>&-
     wait "$adding"
@@ -116,7 +116,7 @@ as_somebody() {
     setfacl -b a.umb
     umbel add -q a.umb keys & adding=$!
     exec 9> keys
-    for _ in $(seq 100); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock | wc -l)" -le 4 ] && break; sleep 0.05; done
+    for _ in $(seq 6000); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock | wc -l)" -le 4 ] && break; sleep 0.05; done
     [ "$(list_of a.umb.umbel-lock)" = "$(printf 'user::rw-\ngroup::---\nother::---\n')" ]
     exec 9>&-
     wait "$adding"
@@ -125,9 +125,9 @@ as_somebody() {
     (umask 077 && : > a.umb.umbel-lock)
     setfacl -b a.umb.umbel-lock
     setfacl -m u:54324:rw,m::rw a.umb.umbel-lock
-    (exec 8>> a.umb.umbel-lock && flock 8 && exec sleep 60) 3>&- & holding=$! # ends when it is killed
-    for _ in $(seq 100); do flock -n a.umb.umbel-lock true || break; sleep 0.05; done
-    seq 20 | timeout 30 "$UMBEL" add -q a.umb
+    (exec 8>> a.umb.umbel-lock && flock 8 && exec sleep 800) 3>&- & holding=$! # ends when it is killed
+    for _ in $(seq 6000); do flock -n a.umb.umbel-lock true || break; sleep 0.05; done
+    seq 20 | timeout 300 "$UMBEL" add -q a.umb
     kill "$holding"
 }
 

@@ -38,7 +38,7 @@ make_filters() {
     run umbel check -q low.umb <(seq 200 300)
     [ "$status" -eq 1 ]
     [ -z "$output" ]
-    run timeout 5 bash -c 'yes 5 | "$UMBEL" check -q -j 2 low.umb'
+    run timeout 300 bash -c 'yes 5 | "$UMBEL" check -q -j 2 low.umb'
     [ "$status" -eq 0 ]
 }
 

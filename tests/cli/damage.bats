@@ -109,16 +109,16 @@ mapped_list() {
 
 @test "damage: HTTP and socketmap answer errors, which are counted" {
     mapped_list
-    umbel serve --http unix:http.sock --socketmap unix:map.sock bad.umb 2> log 3>&- &
+    "$UMBEL" serve --http unix:http.sock --socketmap unix:map.sock bad.umb 2> log 3>&- &
     server=$!
-    for _ in $(seq 200); do [ -S http.sock ] && [ -S map.sock ] && break; sleep 0.05; done
+    for _ in $(seq 6000); do [ -S http.sock ] && [ -S map.sock ] && break; sleep 0.05; done
     seq 2000 | curl -s -o body -w '%{http_code}' --unix-socket http.sock --data-binary @- \
         http://umbel/contains/bad > status
     curl -s -o one -w '%{http_code}' --unix-socket http.sock \
         'http://umbel/contains/bad?key=1&found=403' > single
     python3 -c '
 import socket
-s = socket.socket(socket.AF_UNIX); s.settimeout(20); s.connect("map.sock")
+s = socket.socket(socket.AF_UNIX); s.settimeout(300); s.connect("map.sock")
 s.sendall(b"5:bad 1,")
 print(s.recv(100).decode())' > map
     curl -s --unix-socket http.sock http://umbel/metrics > metrics

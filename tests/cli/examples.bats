@@ -3,7 +3,7 @@
 load helper
 
 @test "examples: each of each help page runs" {
-    UMBEL=$UMBEL timeout 240 python3 - "$root/tests/golden" <<'P'
+    UMBEL=$UMBEL timeout 800 python3 - "$root/tests/golden" <<'P'
 import gzip, os, pathlib, re, shutil, subprocess, sys, zlib
 golden = pathlib.Path(sys.argv[1])
 umbel = os.environ["UMBEL"]
@@ -11,7 +11,7 @@ here = pathlib.Path.cwd()
 
 def run(command, **more):
     return subprocess.run(command, shell=isinstance(command, str), executable="/bin/bash" if isinstance(command, str) else None,
-                          capture_output=True, text=True, timeout=60, start_new_session=True, stdin=subprocess.DEVNULL, **more)
+                          capture_output=True, text=True, timeout=300, start_new_session=True, stdin=subprocess.DEVNULL, **more)
 
 def write(name, text):
     (here / name).parent.mkdir(exist_ok=True, parents=True)
@@ -99,7 +99,7 @@ for page in pages:
                 server = subprocess.Popen("exec " + command, shell=True, env=env, stderr=subprocess.DEVNULL)
                 try:
                     path = here / re.search(r"unix:(\S+)", command)[1]
-                    for _ in range(200):
+                    for _ in range(6000):
                         if path.exists() or server.poll() is not None:
                             break
                         run(["sleep", "0.05"])

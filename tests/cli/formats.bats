@@ -162,7 +162,7 @@ to_read() {
     [ "$(umbel check -c --also <(cat f.gz) <(cat f.umb) keys)" = 100 ]
     mkfifo pipe
     cat f.umb > pipe &
-    [ "$(timeout 20 "$UMBEL" check -c pipe keys)" = 100 ]
+    [ "$(timeout 300 "$UMBEL" check -c pipe keys)" = 100 ]
     wait $!
     umbel verify -q <(gzip -c f.umb)
     umbel info <(cat f.umb) | grep -q '^kind '

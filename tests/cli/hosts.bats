@@ -28,7 +28,7 @@ assert found == b"".join(r[0] + b"\n" for r in rows if r[3]), found
 
 server = subprocess.Popen([umbel, "serve", "--http", "unix:http.sock", "--socketmap", "unix:map.sock", "bad.umb"])
 try:
-    for _ in range(500):
+    for _ in range(15000):
         if Path("http.sock").exists() and Path("map.sock").exists():
             break
         time.sleep(0.02)
@@ -37,7 +37,7 @@ try:
         def connect(self):
             self.sock = socket.socket(socket.AF_UNIX)
             self.sock.connect("http.sock")
-    web = Http("umbel", timeout=30)
+    web = Http("umbel", timeout=300)
     for text, key, _, _, what in rows:
         web.request("GET", "/contains/bad?key=" + quote_from_bytes(text, safe=""))
         said = web.getresponse().read()
@@ -45,7 +45,7 @@ try:
     web.request("POST", "/contains/bad", b"".join(r[0] + b"\n" for r in rows))
     assert web.getresponse().read() == b"".join(b"%d\n" % r[1] for r in rows)
     mail = socket.socket(socket.AF_UNIX)
-    mail.settimeout(30)
+    mail.settimeout(300)
     mail.connect("map.sock")
     for text, _, host, _, what in rows:
         body = b"bad " + text

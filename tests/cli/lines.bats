@@ -196,10 +196,10 @@ EOF
     umbel check k.umb < in > out 3>&- &
     exec 8> in 9< out
     echo 5 >&8
-    read -r -t 5 answer <&9
+    read -r -t 300 answer <&9
     [ "$answer" = 5 ]
     echo 7 >&8
-    read -r -t 5 answer <&9
+    read -r -t 300 answer <&9
     [ "$answer" = 7 ]
     exec 8>&- 9<&-
     wait $! || :

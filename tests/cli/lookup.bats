@@ -115,12 +115,12 @@ make_filter() {
     exec 7< out
     for i in 5 9 77; do
         echo $i >> log
-        read -r -t 10 line <&7
+        read -r -t 300 line <&7
         [ "$line" = "$i" ]
     done
     mv log old # rotated
     echo 42 > log
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 42 ]
     kill $tail
     exec 7<&-
@@ -131,10 +131,10 @@ make_filter() {
     "$UMBEL" uniq -q < in > out &
     exec 8> in 7< out
     echo a >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = a ]
     printf 'a\nb\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = b ]
     exec 8>&-
     wait $!
@@ -143,7 +143,7 @@ make_filter() {
 @test "lookup: --line-buffered writes although more input is there" {
     make_filter
     # A reader that sees the first lines while a writer never pauses.
-    run timeout 20 bash -c 'yes 5 | "$UMBEL" check --line-buffered f.umb | head -n 3'
+    run timeout 300 bash -c 'yes 5 | "$UMBEL" check --line-buffered f.umb | head -n 3'
     [ "$output" = $'5\n5\n5' ]
     [ "$(yes 5 | head -n 100000 | umbel check --line-buffered -j 2 f.umb | wc -l)" -eq 100000 ]
     [ "$(yes 5 | head -n 100000 | umbel uniq -q --line-buffered)" = 5 ]
@@ -157,26 +157,26 @@ make_filter() {
     pid=$!
     exec 8> in 7< out
     printf '7\n11\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 7 ]
     umbel build -q -f -p 1e-9 -o f.umb -e 11 -e 12
     printf '7\n11\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 11 ]
     grep -q "f.umb: was replaced: using the new filter" err
     echo garbage > bad && mv bad f.umb
     printf '7\n12\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 12 ]
     grep -q "f.umb: warning: was replaced, but the old filter stays: " err
     umbel build -q -f -p 1e-9 --lower -o f.umb ten
     printf '7\n11\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 11 ]
     grep -q "the recipe of the new one is line lower" err
     umbel build -q -f -p 1e-9 -o f.umb ten
     printf '12\n3\n' >&8
-    read -r -t 10 line <&7
+    read -r -t 300 line <&7
     [ "$line" = 3 ]
     exec 8>&-
     wait $pid

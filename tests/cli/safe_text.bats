@@ -83,7 +83,7 @@ import os, socket, sys
 s = socket.socket(socket.AF_UNIX)
 s.bind("s.sock")
 s.listen()
-s.settimeout(20)
+s.settimeout(300)
 c, _ = s.accept()
 c.recv(4096)
 c.sendall(b"-ERR " + os.fsencode(sys.argv[1]) + b"\r\n")

@@ -145,7 +145,7 @@ class Stage:
         return process
 
     def run(self, scene, fault=None, threads=1):
-        return self.start(scene, fault, threads).wait(timeout=120)
+        return self.start(scene, fault, threads).wait(timeout=600)
 
     def command(self, *arguments, text=None):
         return subprocess.run([self.umbel, *arguments], cwd=self.work, input=text,

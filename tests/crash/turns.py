@@ -212,7 +212,7 @@ def strangers_lock(stage):
         need(b"old.umb: another command is changing it" in line, "said", line)
         need(waiting.poll() is None, "did not wait")
         fcntl.flock(holder, fcntl.LOCK_UN)
-        need(waiting.wait(timeout=60) == 0, waiting.stderr.read())
+        need(waiting.wait(timeout=600) == 0, waiting.stderr.read())
         waiting.stderr.close()
     need(not stage.temporaries(), "left", stage.temporaries())
 
@@ -223,12 +223,12 @@ def signals_leave_the_lock(stage):
     name = stage.work / f"old.umb{LOCK}"
     running = subprocess.Popen([stage.umbel, "uniq", "-q", "--state", "old.umb"], cwd=stage.work,
                                stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 60
+    end = time.monotonic() + 600
     while not name.exists() and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(0.1)  # it is locked, and signals are watched
     running.send_signal(signal.SIGTERM)
-    need(running.wait(timeout=60) == -signal.SIGTERM, running.returncode)
+    need(running.wait(timeout=600) == -signal.SIGTERM, running.returncode)
     running.stdin.close()
     need(name.exists(), "the lock was given away by a process that was still there")
     need(stage.command("add", "-q", "old.umb", text=b"new\n").returncode == 0, "the next one")

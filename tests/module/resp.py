@@ -58,7 +58,7 @@ class Reply:
 
 
 class Client:
-    def __init__(self, address, protocol=2, timeout=120):
+    def __init__(self, address, protocol=2, timeout=300):
         self.address = address
         family = socket.AF_UNIX if isinstance(address, str) else socket.AF_INET
         self.socket = socket.socket(family, socket.SOCK_STREAM)

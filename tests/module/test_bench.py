@@ -13,7 +13,7 @@ from conftest import MODULE
 
 def run(*args):
     done = subprocess.run([sys.executable, "bench/redis/run.py", *args], capture_output=True,
-                          text=True, stdin=subprocess.DEVNULL, check=False, timeout=240,
+                          text=True, stdin=subprocess.DEVNULL, check=False, timeout=800,
                           env={**os.environ, "UMBEL_MODULE": str(Path(MODULE).resolve())})
     assert done.returncode == 0 or done.stderr.startswith("above the bar: "), done.stderr
     return done.stdout

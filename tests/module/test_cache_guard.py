@@ -13,7 +13,7 @@ import pytest
 def test_filter_keeps_absent_ids_from_the_database():
     done = subprocess.run([sys.executable, "contrib/cache-guard/guard.py", "2000", "1000"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False,
-                          timeout=240)
+                          timeout=800)
     if done.returncode == 77:
         pytest.skip(done.stdout.strip())
     assert done.returncode == 0, done.stdout + done.stderr

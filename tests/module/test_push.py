@@ -22,7 +22,7 @@ MIB = 1 << 20
 
 def umbel(*args, cwd=None):
     return subprocess.run([UMBEL, *map(str, args)], cwd=cwd, capture_output=True, text=True,
-                          stdin=subprocess.DEVNULL, check=False, timeout=90)
+                          stdin=subprocess.DEVNULL, check=False, timeout=300)
 
 
 def build(directory, *args, keys=5000, name="f.umb"):
@@ -547,7 +547,7 @@ def test_passwords_are_not_shown(tmp_path):
                                 f"--redis=redis://ada:sesame@127.0.0.1:{port}/0"],
                                stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
     try:
-        listener.settimeout(20)
+        listener.settimeout(300)
         client, _ = listener.accept()
         client.recv(100)  # the password itself, over the wire
         shown = Path(f"/proc/{running.pid}/cmdline").read_bytes()

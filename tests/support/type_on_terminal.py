@@ -24,6 +24,8 @@ def main(text, command):
     before, seen, last = shows(slave), b"", time.monotonic() + HANG
 
     def own_terminal():
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):  # ignored in a shell's background
+            signal.signal(number, signal.SIG_DFL)
         os.setsid()
         fcntl.ioctl(slave, termios.TIOCSCTTY, 0)
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
