@@ -12,10 +12,7 @@
  *   umbel_recipe_free(recipe);
  *
  * A recipe is one line of text; docs/recipes.md describes every word.  The first says which part
- * of a record is the key; the others, in any order, say what is done with it:
- *
- *   line | field=LIST | column=NAMES | csv field=LIST | csv column=NAMES | json=PATHS | domain
- *   delimiter=C  header  crlf  trim  lower | upper  domain | sha1 | ntlm | type=NAME  missing=empty
+ * of a record is the key; the others, in any order, say what is done with it.
  *
  * The rules of umbel.h hold here as well.  A recipe never changes, so any number of threads may
  * use it.
@@ -61,6 +58,30 @@ typedef enum umbel_recipe_trait {
 /* The traits that a recipe has, or-ed together. */
 UMBEL_API uint32_t umbel_recipe_traits(const umbel_recipe *recipe);
 
+/* Words of a group exclude each other, but those of the first.  The numbers never change. */
+typedef enum umbel_word_group {
+    UMBEL_WORD_RECORDS = 0, /* how records and fields are divided, and what is no key             */
+    UMBEL_WORD_SELECT = 1,  /* which part of a record is the key                                  */
+    UMBEL_WORD_TRIM = 2,    /* what lies around the key; this one and those below change keys     */
+    UMBEL_WORD_CASE = 3,
+    UMBEL_WORD_MEANING = 4 /* what the part stands for                                           */
+} umbel_word_group;
+
+/* A word of recipes, for programs that offer it. */
+typedef struct umbel_word {
+    const char *name;  /* "sha1"; with an equals sign if a value follows                          */
+    const char *value; /* the only one that is possible; NULL: any, or none                       */
+    umbel_word_group group;
+    uint32_t traits;    /* that it gives a recipe                                                 */
+    bool part;          /* of use only where a part of the record is selected                     */
+    const char *option; /* of the command, without dashes, if it is this word alone; NULL: none   */
+    const char *help;   /* a sentence; NULL without an option                                     */
+    uint64_t reserved[4];
+} umbel_word;
+
+/* The words that are known, in the order of the canonical text, from 0; false: no more. */
+UMBEL_API bool umbel_recipe_word(uint32_t index, umbel_word *out);
+
 /* Whether two recipes make the same key from the same part, wherever in a record each finds it:
  * their trim, case and meaning are equal.  umbel_merge, umbel_intersect and umbel_is_subset refuse
  * filters whose recipes do not. */
@@ -80,7 +101,7 @@ typedef enum umbel_recipe_use {
     UMBEL_USE_RECORD = 0, /* select a part, normalise it, give it its meaning                    */
     UMBEL_USE_KEY = 1,    /* the text was typed as a key: nothing is selected, but of a URL or
                              user@host under the recipe `domain` the host                        */
-    UMBEL_USE_DIGEST = 2, /* the selected part is already the digest: sha1, ntlm                 */
+    UMBEL_USE_DIGEST = 2, /* the selected part is already the digest (UMBEL_RECIPE_DIGEST)       */
     UMBEL_USE_HOST = 3,   /* a key that is no URL: [user@]host[:port] from DNS or mail, whatever
                              other bytes are in it                                               */
     UMBEL_USE_LOOKUP = 16 /* or-ed with one of them: the key is looked up, not added.  Of a text

@@ -193,7 +193,8 @@ void umbel_unseen_count(const umbel_recipe *recipe, umbel_recipe_use use, uint8_
     if (begins && len) {
         const uint8_t *end = memchr(text, separator, len);
         umbeli_text first = {text, end ? (size_t)(end - rest.at) : len};
-        if (recipe && recipe->header) { /* not a key, and read without its mark */
+        if (recipe &&
+            umbeli_has(recipe, UMBELI_WORD_HEADER)) { /* not a key, and read without its mark */
             size_t header = umbel_recipe_first(recipe, separator, text, len);
             header += header < len;
             rest = (umbeli_text){rest.at + header, len - header};
@@ -201,7 +202,7 @@ void umbel_unseen_count(const umbel_recipe *recipe, umbel_recipe_use use, uint8_
             sum->marks += !same_key_without(recipe, use, first, 3, 0);
         }
     }
-    if (separator == '\n' && !(recipe && recipe->crlf)) {
+    if (separator == '\n' && !(recipe && umbeli_has(recipe, UMBELI_WORD_CRLF))) {
         sum->returns += count_returns(recipe, use, rest);
     }
     if (begins && separator) {

@@ -48,7 +48,7 @@ umbel_err umbel_records_new(const umbel_recipe *recipe, umbel_recipe_use use, ui
     }
     *copy = *recipe;
     *r = (umbel_records){.recipe = copy, .use = use, .separator = separator};
-    r->header_due = recipe->header;
+    r->header_due = umbeli_has(recipe, UMBELI_WORD_HEADER);
     *out = r;
     return UMBEL_OK;
 }
@@ -83,7 +83,7 @@ static void begin_file(umbel_records *r) {
     r->bound = NULL;
     r->header = NULL;
     r->header_len = 0;
-    r->header_due = r->recipe->header;
+    r->header_due = umbeli_has(r->recipe, UMBELI_WORD_HEADER);
     r->finished = r->last = r->known = r->begun = r->ended = false;
     r->progress = (umbel_recipe_progress){0};
 }
@@ -154,7 +154,9 @@ static umbel_err read_header(umbel_records *r, umbel_diag *diag) {
 }
 
 static size_t next_quote(const umbel_records *r, const uint8_t *text, size_t at, size_t len) {
-    const uint8_t *quote = r->recipe->csv && at < len ? memchr(text + at, '"', len - at) : NULL;
+    const uint8_t *quote = umbeli_has(r->recipe, UMBELI_WORD_CSV) && at < len
+                               ? memchr(text + at, '"', len - at)
+                               : NULL;
     return quote ? (size_t)(quote - text) : len;
 }
 
@@ -217,7 +219,7 @@ umbel_err umbel_records_next(umbel_records *records, umbel_records_batch *out, u
     }
     e = make_keys(r, n, used, out, diag);
     if (e) return e;
-    count_unseen(r, used, !r->begun && !r->recipe->header);
+    count_unseen(r, used, !r->begun && !umbeli_has(r->recipe, UMBELI_WORD_HEADER));
     r->begun = true;
     r->at += used;
     return UMBEL_OK;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "recipe/words.h"
 #include "umbel_foreign.h"
 #include "umbel_recipe.h"
 
@@ -18,27 +19,6 @@ enum {
     UMBELI_RECIPE_FIELDS = 1024, /* that a list may name */
     UMBELI_JSON_DEPTH = 256
 };
-
-typedef struct umbeli_text {
-    const uint8_t *at; /* NULL: there is none */
-    size_t len;
-} umbeli_text;
-
-typedef enum umbeli_head {
-    UMBELI_HEAD_LINE,
-    UMBELI_HEAD_FIELDS,
-    UMBELI_HEAD_COLUMNS,
-    UMBELI_HEAD_JSON,
-    UMBELI_HEAD_DOMAIN
-} umbeli_head;
-
-typedef enum umbeli_meaning {
-    UMBELI_MEANING_NONE,
-    UMBELI_MEANING_DOMAIN,
-    UMBELI_MEANING_SHA1,
-    UMBELI_MEANING_NTLM,
-    UMBELI_MEANING_TYPE
-} umbeli_meaning;
 
 /* A name within `names`. */
 typedef struct umbeli_name {
@@ -61,12 +41,15 @@ typedef struct umbeli_part {
 } umbeli_part;
 
 struct umbel_recipe {
-    umbeli_head head;
-    umbeli_meaning meaning;
+    uint32_t words, written; /* rows, as bits: those that hold, and those not implied by others */
+    uint32_t traits;         /* umbel_recipe_trait */
+    umbeli_word_id head;     /* the word that selects the part; UMBELI_WORD_DOMAIN if it does */
+    umbeli_change *change;   /* of case; NULL: none */
+    const umbeli_word *meaning; /* NULL: the part is the key */
     umbel_type type;
-    bool csv, spaced, header, crlf, trim, lower, upper, missing_empty;
-    bool crlf_implied;  /* by another word */
+    bool plain;         /* the key is the record */
     bool several;       /* the key may have several parts, which are joined */
+    bool spaced;        /* runs of white space delimit fields */
     uint8_t delimiter;  /* unless `spaced` */
     uint32_t max_parts; /* that are named, ranges counted */
     size_t part_count, step_count;
@@ -75,6 +58,14 @@ struct umbel_recipe {
     char names[UMBELI_RECIPE_TEXT]; /* unquoted */
     char text[UMBELI_RECIPE_TEXT + 32];
 };
+
+static inline bool umbeli_has(const umbel_recipe *r, umbeli_word_id word) {
+    return r->words >> word & 1;
+}
+
+static inline bool umbeli_selects_fields(const umbel_recipe *r) {
+    return r->head == UMBELI_WORD_FIELD || r->head == UMBELI_WORD_COLUMN;
+}
 
 umbeli_text umbeli_trimmed(umbeli_text s);
 
@@ -90,19 +81,18 @@ const uint8_t *umbeli_find(umbeli_text s, uint8_t c);
 /* umbel_recipe_parse into the caller's memory. */
 umbel_err umbeli_recipe_read(const char *text, umbel_recipe *r, umbel_diag *diag);
 
-/* A text being written: what has room is written, all of it is counted. */
-typedef struct umbeli_line {
-    char *to;
-    size_t cap, len;
-} umbeli_line;
-
+void umbeli_line_char(umbeli_line *l, char c);
 void umbeli_line_put(umbeli_line *l, const char *text);
 void umbeli_line_number(umbeli_line *l, uint32_t n);
 void umbeli_line_name(umbeli_line *l, const char *name, size_t len); /* quoted if need be */
-void umbeli_line_hex(umbeli_line *l, uint8_t c);                     /* 0xHH */
+void umbeli_line_quoted(umbeli_line *l, const char *name, size_t len);
+void umbeli_line_hex(umbeli_line *l, uint8_t c); /* 0xHH */
 
 /* Writes the canonical text from all other members. */
 void umbeli_recipe_write(umbel_recipe *r);
+
+/* What a text is not that is no value of this type; NULL: every text is one. */
+const char *umbeli_type_expects(umbel_type type);
 
 /* ---- Selection: what it finds in one record ---- */
 

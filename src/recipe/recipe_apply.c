@@ -4,10 +4,9 @@
  */
 #include <string.h>
 
-#include "hash/digest.h"
 #include "recipe/recipe.h"
 
-enum { HEX_MAX = 2 * UMBELI_SHA1_BYTES, VALUE_MAX = 16, DOMAIN_MAX = 253 };
+enum { VALUE_MAX = 16, DOMAIN_MAX = 253 };
 
 /* ---- Normalising ---- */
 
@@ -20,10 +19,18 @@ static void change_case(const uint8_t *from, size_t len, bool lower, uint8_t *to
     }
 }
 
+void umbeli_to_lower(const uint8_t *from, size_t len, uint8_t *to) {
+    change_case(from, len, true, to);
+}
+
+void umbeli_to_upper(const uint8_t *from, size_t len, uint8_t *to) {
+    change_case(from, len, false, to);
+}
+
 static umbeli_text normalised(const umbel_recipe *r, umbeli_text part, uint8_t **to) {
-    if (r->trim) part = umbeli_trimmed(part);
-    if (r->lower || r->upper) {
-        change_case(part.at, part.len, r->lower, *to);
+    if (umbeli_has(r, UMBELI_WORD_TRIM)) part = umbeli_trimmed(part);
+    if (r->change) {
+        r->change(part.at, part.len, *to);
         part.at = *to;
         *to += part.len;
     }
@@ -42,33 +49,30 @@ static umbeli_text put_hex(const uint8_t *digest, size_t len, uint8_t **to) {
     return hex;
 }
 
-static umbel_found digest_of(const umbel_recipe *r, umbeli_text *key, uint8_t **to) {
-    uint8_t digest[UMBELI_SHA1_BYTES];
-    if (r->meaning == UMBELI_MEANING_SHA1) {
-        umbeli_sha1(key->at, key->len, digest);
-        *key = put_hex(digest, UMBELI_SHA1_BYTES, to);
-        return UMBEL_FOUND_KEY;
+static umbel_found digest_of(const umbeli_digest *d, umbeli_text *key, uint8_t **to) {
+    uint8_t digest[UMBELI_DIGEST_MAX];
+    umbeli_text text = *key;
+    if (d->utf16) {
+        if (umbel_typed_key(UMBEL_TYPE_UTF16, key->at, key->len, *to, 2 * key->len, &text.len,
+                            NULL)) {
+            return UMBEL_FOUND_MALFORMED;
+        }
+        text.at = *to;
     }
-    size_t len;
-    if (umbel_typed_key(UMBEL_TYPE_UTF16, key->at, key->len, *to, 2 * key->len, &len, NULL)) {
-        return UMBEL_FOUND_MALFORMED;
-    }
-    umbeli_md4(*to, len, digest);
-    *key = put_hex(digest, UMBELI_MD4_BYTES, to);
+    d->of(text.at, text.len, digest);
+    *key = put_hex(digest, d->bytes, to);
     return UMBEL_FOUND_KEY;
 }
 
 /* A digest as it was read: hexadecimal of the right length, in upper case. */
-static umbel_found digest_as_read(const umbel_recipe *r, umbeli_text *key, uint8_t **to) {
-    size_t want = 2 * (r->meaning == UMBELI_MEANING_SHA1 ? (size_t)UMBELI_SHA1_BYTES
-                                                         : (size_t)UMBELI_MD4_BYTES);
-    if (key->len != want) return UMBEL_FOUND_MALFORMED;
-    for (size_t i = 0; i < want; i++) {
+static umbel_found digest_as_read(const umbeli_digest *d, umbeli_text *key, uint8_t **to) {
+    if (key->len != 2 * d->bytes) return UMBEL_FOUND_MALFORMED;
+    for (size_t i = 0; i < key->len; i++) {
         if (umbeli_hex_digit(key->at[i]) < 0) return UMBEL_FOUND_MALFORMED;
     }
-    change_case(key->at, want, false, *to);
+    umbeli_to_upper(key->at, key->len, *to);
     key->at = *to;
-    *to += want;
+    *to += key->len;
     return UMBEL_FOUND_KEY;
 }
 
@@ -90,7 +94,8 @@ static umbeli_text last_labels(umbeli_text t) {
 
 /* The last dot is left out.  A lookup asks for the parents of what is not a name, too: whoever is
  * on a list chooses the labels below it. */
-static umbel_found as_domain(umbeli_text *key, bool lookup) {
+umbel_found umbeli_as_domain(const umbel_recipe *r, bool lookup, umbeli_text *key, uint8_t **to) {
+    (void)r, (void)to;
     if (key->len == 0) return UMBEL_FOUND_NOTHING;
     umbeli_text t = *key;
     if (t.at[t.len - 1] == '.') t.len--;
@@ -99,7 +104,8 @@ static umbel_found as_domain(umbeli_text *key, bool lookup) {
     return key->len && (lookup || key->len == t.len) ? UMBEL_FOUND_KEY : UMBEL_FOUND_MALFORMED;
 }
 
-static umbel_found as_type(const umbel_recipe *r, umbeli_text *key, uint8_t **to) {
+umbel_found umbeli_as_type(const umbel_recipe *r, bool lookup, umbeli_text *key, uint8_t **to) {
+    (void)lookup;
     size_t cap = 2 * key->len + VALUE_MAX; /* UTF-16, or a number from one digit */
     if (umbel_typed_key(r->type, key->at, key->len, *to, cap, &key->len, NULL)) {
         return UMBEL_FOUND_MALFORMED;
@@ -111,18 +117,14 @@ static umbel_found as_type(const umbel_recipe *r, umbeli_text *key, uint8_t **to
 
 static umbel_found meant(const umbel_recipe *r, umbel_recipe_use use, bool lookup, umbeli_text *key,
                          uint8_t **to) {
-    switch (r->meaning) {
-    case UMBELI_MEANING_DOMAIN: return as_domain(key, lookup);
-    case UMBELI_MEANING_TYPE: return as_type(r, key, to);
-    case UMBELI_MEANING_SHA1:
-    case UMBELI_MEANING_NTLM:
-        return use == UMBEL_USE_DIGEST ? digest_as_read(r, key, to) : digest_of(r, key, to);
-    default: return UMBEL_FOUND_KEY;
-    }
+    const umbeli_word *meaning = r->meaning;
+    if (!meaning) return UMBEL_FOUND_KEY;
+    if (meaning->mean) return meaning->mean(r, lookup, key, to);
+    return (use == UMBEL_USE_DIGEST ? digest_as_read : digest_of)(&meaning->digest, key, to);
 }
 
 bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
-    if (recipe->meaning != UMBELI_MEANING_DOMAIN || !key->len) return false;
+    if (!umbeli_has(recipe, UMBELI_WORD_DOMAIN) || !key->len) return false;
     const uint8_t *dot = memchr(key->data, '.', key->len);
     if (!dot) return false;
     key->len -= (size_t)(dot + 1 - (const uint8_t *)key->data);
@@ -131,11 +133,6 @@ bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
 }
 
 /* ---- All records ---- */
-
-static bool is_line(const umbel_recipe *r) {
-    return r->head == UMBELI_HEAD_LINE && !r->crlf && !r->trim && !r->lower && !r->upper &&
-           r->meaning == UMBELI_MEANING_NONE;
-}
 
 static umbel_found select_line(const umbel_recipe *r, umbeli_text record, uint8_t **to,
                                umbeli_text *part) {
@@ -153,14 +150,14 @@ static umbel_found select_none(const umbel_recipe *r, umbeli_text record, uint8_
 /* The selection for records without quotes. */
 static umbeli_select *selection(const umbel_recipe *r, umbel_recipe_use use, bool lookup) {
     if (use == UMBEL_USE_KEY || use == UMBEL_USE_HOST) {
-        if (r->meaning != UMBELI_MEANING_DOMAIN) return select_line;
+        if (!umbeli_has(r, UMBELI_WORD_DOMAIN)) return select_line;
         return use == UMBEL_USE_KEY ? umbeli_select_host : umbeli_select_authority;
     }
     switch (r->head) {
-    case UMBELI_HEAD_DOMAIN: return lookup ? umbeli_select_asked : umbeli_select_entry;
-    case UMBELI_HEAD_COLUMNS: return r->parts[0].first ? umbeli_select_fields : select_none;
-    case UMBELI_HEAD_FIELDS: return umbeli_select_fields;
-    case UMBELI_HEAD_JSON: return umbeli_select_json;
+    case UMBELI_WORD_DOMAIN: return lookup ? umbeli_select_asked : umbeli_select_entry;
+    case UMBELI_WORD_COLUMN: return r->parts[0].first ? umbeli_select_fields : select_none;
+    case UMBELI_WORD_FIELD: return umbeli_select_fields;
+    case UMBELI_WORD_JSON: return umbeli_select_json;
     default: return select_line;
     }
 }
@@ -190,15 +187,16 @@ static bool has_quote(quotes *q, const umbel_key *records, size_t i, size_t n) {
 
 size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use, umbel_key *records,
                           size_t n, void *scratch, uint8_t *states) {
-    if (is_line(recipe)) {
+    if (recipe->plain) {
         if (n) memset(states, UMBEL_FOUND_KEY, n);
         return n;
     }
     bool lookup = (use & UMBEL_USE_LOOKUP) != 0;
     use = (umbel_recipe_use)(use & (UMBEL_USE_LOOKUP - 1u));
     umbeli_select *pick = selection(recipe, use, lookup);
-    bool csv = recipe->csv && pick == umbeli_select_fields;
-    bool crlf = recipe->crlf && use != UMBEL_USE_KEY && use != UMBEL_USE_HOST;
+    bool csv = umbeli_has(recipe, UMBELI_WORD_CSV) && pick == umbeli_select_fields;
+    bool crlf =
+        umbeli_has(recipe, UMBELI_WORD_CRLF) && use != UMBEL_USE_KEY && use != UMBEL_USE_HOST;
     uint8_t *to = scratch;
     quotes q = {0};
     size_t found = 0;
@@ -220,62 +218,40 @@ size_t umbel_recipe_apply(const umbel_recipe *recipe, umbel_recipe_use use, umbe
 
 size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, size_t bytes) {
     const umbel_recipe *r = recipe;
-    if (is_line(r)) return 0;
+    if (r->plain) return 0;
     double n = (double)records, all = (double)bytes, selected = all, room = 0;
     if (r->several) {
         /* Each part of the list is at most the record, quoted; then there is the unquoted
          * record. */
-        selected =
-            (double)r->part_count * 3 * (all + n) + (r->missing_empty ? r->max_parts * n : 0);
+        selected = (double)r->part_count * 3 * (all + n) +
+                   (umbeli_has(r, UMBELI_WORD_MISSING) ? r->max_parts * n : 0);
         room = selected + all;
-    } else if (r->csv || r->head == UMBELI_HEAD_JSON) {
+    } else if (umbeli_has(r, UMBELI_WORD_CSV) || r->head == UMBELI_WORD_JSON) {
         room = all;
     }
-    if (r->lower || r->upper) room += selected;
-    if (r->meaning == UMBELI_MEANING_DOMAIN) room += all; /* a host is cleaned and decoded */
-    if (r->meaning == UMBELI_MEANING_TYPE || r->meaning == UMBELI_MEANING_NTLM) {
-        room += 2 * selected;
+    if (r->change) room += selected;
+    if (umbeli_has(r, UMBELI_WORD_DOMAIN)) room += all; /* a host is cleaned and decoded */
+    if (r->meaning) {
+        const umbeli_digest *digest = &r->meaning->digest;
+        if (umbeli_has(r, UMBELI_WORD_TYPE) || digest->utf16) room += 2 * selected;
+        room += (2 * digest->bytes > VALUE_MAX ? 2 * (double)digest->bytes : VALUE_MAX) * n;
     }
-    if (r->meaning != UMBELI_MEANING_NONE) room += HEX_MAX * n;
     /* Nobody has that much memory, and the product must not wrap. */
     return room < (double)(SIZE_MAX / 2) ? (size_t)room : SIZE_MAX;
 }
 
 uint32_t umbel_recipe_traits(const umbel_recipe *recipe) {
-    const umbel_recipe *r = recipe;
-    bool digest = r->meaning == UMBELI_MEANING_SHA1 || r->meaning == UMBELI_MEANING_NTLM;
-    return (is_line(r) && !r->header ? UMBEL_RECIPE_LINE : 0u) |
-           (r->header ? UMBEL_RECIPE_HEADER : 0u) |
-           (r->head == UMBELI_HEAD_COLUMNS ? UMBEL_RECIPE_COLUMNS : 0u) |
-           (r->csv ? UMBEL_RECIPE_CSV : 0u) |
-           (r->meaning == UMBELI_MEANING_DOMAIN ? UMBEL_RECIPE_PARENTS : 0u) |
-           (digest ? UMBEL_RECIPE_DIGEST : 0u) |
-           (r->meaning == UMBELI_MEANING_TYPE ? UMBEL_RECIPE_TYPED : 0u) |
-           (r->crlf ? UMBEL_RECIPE_CRLF : 0u);
+    return recipe->traits;
 }
 
+/* Text of any kind has a digest, if it is found. */
 const char *umbel_recipe_expects(const umbel_recipe *recipe) {
-    static const char *const values[] = {
-        [UMBEL_TYPE_STRING] = NULL,
-        [UMBEL_TYPE_UTF16] = "UTF-8",
-        [UMBEL_TYPE_INT8] = "a valid int8",
-        [UMBEL_TYPE_INT16] = "a valid int16",
-        [UMBEL_TYPE_INT32] = "a valid int32",
-        [UMBEL_TYPE_INT64] = "a valid int64",
-        [UMBEL_TYPE_UINT8] = "a valid uint8",
-        [UMBEL_TYPE_UINT16] = "a valid uint16",
-        [UMBEL_TYPE_UINT32] = "a valid uint32",
-        [UMBEL_TYPE_UINT64] = "a valid uint64",
-        [UMBEL_TYPE_FLOAT] = "a valid float",
-        [UMBEL_TYPE_DOUBLE] = "a valid double",
-        [UMBEL_TYPE_UINT32BE] = "a valid uint32be",
-        [UMBEL_TYPE_UUID] = "a valid uuid",
-        [UMBEL_TYPE_BYTEA] = "a valid bytea",
-    };
-    if (recipe->meaning == UMBELI_MEANING_TYPE) return values[recipe->type];
-    if (recipe->meaning == UMBELI_MEANING_DOMAIN) return "a domain name";
-    if (recipe->head == UMBELI_HEAD_JSON) return "JSON with a scalar at the path";
-    if (recipe->csv) return "CSV whose quotes close";
-    if (recipe->meaning == UMBELI_MEANING_NTLM) return "UTF-8";
-    return recipe->meaning == UMBELI_MEANING_SHA1 ? "a digest" : NULL;
+    const char *what = NULL;
+    if (umbeli_has(recipe, UMBELI_WORD_TYPE)) return umbeli_type_expects(recipe->type);
+    for (unsigned i = 0; i < UMBELI_WORDS; i++) {
+        const umbeli_word *row = &umbeli_words[i];
+        if (!umbeli_has(recipe, (umbeli_word_id)i) || !row->expects) continue;
+        if (!what || !row->digest.bytes) what = row->expects;
+    }
+    return what;
 }

@@ -52,7 +52,7 @@ void umbel_recipe_scan(const umbel_recipe *recipe, uint8_t separator,
             if (!closed) return;
             continue;
         }
-        size_t quote = recipe->csv ? next_quote(s, progress->at, len) : len;
+        size_t quote = umbeli_has(recipe, UMBELI_WORD_CSV) ? next_quote(s, progress->at, len) : len;
         size_t whole = behind_last(s, progress->at, quote, separator);
         if (whole) progress->whole = whole;
         if (quote < len) progress->quoted = opens(recipe, separator, s, quote);
@@ -64,7 +64,7 @@ size_t umbel_recipe_first(const umbel_recipe *recipe, uint8_t separator, const v
                           size_t len) {
     const uint8_t *s = text;
     for (size_t at = 0;;) {
-        size_t quote = recipe->csv ? next_quote(s, at, len) : len;
+        size_t quote = umbeli_has(recipe, UMBELI_WORD_CSV) ? next_quote(s, at, len) : len;
         const uint8_t *end = quote > at ? memchr(s + at, separator, quote - at) : NULL;
         if (end) return (size_t)(end - s);
         if (quote == len) return len;
@@ -79,7 +79,7 @@ size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator, const vo
                          size_t len, uint32_t *ends, size_t n) {
     const uint8_t *s = text;
     size_t kept = 0, i = 0;
-    if (!recipe->csv || next_quote(s, 0, len) == len) return n;
+    if (!umbeli_has(recipe, UMBELI_WORD_CSV) || next_quote(s, 0, len) == len) return n;
     for (size_t at = 0; at < len;) {
         size_t quote = next_quote(s, at, len);
         while (i < n && ends[i] < quote) ends[kept++] = ends[i++];

@@ -70,7 +70,7 @@ bool umbeli_next_field(umbeli_fields *f, umbeli_text *field) {
 
 /* Decided as by Python's csv.writer. */
 static bool needs_quotes(const umbel_recipe *r, umbeli_text part) {
-    uint8_t delimiter = r->head == UMBELI_HEAD_JSON ? ',' : r->delimiter;
+    uint8_t delimiter = r->head == UMBELI_WORD_JSON ? ',' : r->delimiter;
     for (size_t i = 0; i < part.len; i++) {
         uint8_t c = part.at[i];
         if (c == delimiter || c == '"' || c == '\r' || c == '\n') return true;
@@ -104,8 +104,8 @@ static bool is_next(const umbeli_join *j, umbeli_text part) {
 
 void umbeli_join_part(umbeli_join *j, umbeli_text part) {
     const umbel_recipe *r = j->recipe;
-    bool csv = r->csv || r->head == UMBELI_HEAD_JSON, first = !j->so_far.at;
-    uint8_t between = r->head == UMBELI_HEAD_JSON ? ',' : r->spaced ? ' ' : r->delimiter;
+    bool csv = umbeli_has(r, UMBELI_WORD_CSV) || r->head == UMBELI_WORD_JSON, first = !j->so_far.at;
+    uint8_t between = r->head == UMBELI_WORD_JSON ? ',' : r->spaced ? ' ' : r->delimiter;
     if (first && !csv && part.at) {
         j->so_far = part;
     } else if (!csv && part.at && is_next(j, part)) {
@@ -127,7 +127,7 @@ void umbeli_join_part(umbeli_join *j, umbeli_text part) {
 }
 
 umbeli_text umbeli_join_end(umbeli_join *j, uint8_t **to) {
-    bool csv = j->recipe->csv || j->recipe->head == UMBELI_HEAD_JSON;
+    bool csv = umbeli_has(j->recipe, UMBELI_WORD_CSV) || j->recipe->head == UMBELI_WORD_JSON;
     /* A record of one empty field is not an empty line. */
     if (csv && j->parts == 1 && j->so_far.len == 0) put_bytes(j, (const uint8_t *)"\"\"", 2);
     if (j->copied) *to += j->so_far.len;
@@ -178,9 +178,10 @@ static umbel_found join_range(walk *w, umbeli_join *j, const umbeli_part *part,
         umbeli_text field = no_field;
         bool exists = at && walk_to(w, record, at, &field);
         if (!exists && part->open && at > n) return UMBEL_FOUND_KEY;
-        if (!exists && !r->missing_empty) return UMBEL_FOUND_NOTHING;
+        if (!exists && !umbeli_has(r, UMBELI_WORD_MISSING)) return UMBEL_FOUND_NOTHING;
         if (!exists) field = no_field;
-        umbeli_join_part(j, r->trim && exists ? umbeli_trimmed(field) : field);
+        umbeli_join_part(j,
+                         umbeli_has(r, UMBELI_WORD_TRIM) && exists ? umbeli_trimmed(field) : field);
         if (at >= last || (!exists && part->open)) return UMBEL_FOUND_KEY;
     }
 }
@@ -189,7 +190,7 @@ static umbel_found select_several(const umbel_recipe *r, umbeli_text record, boo
                                   uint8_t **to, umbeli_text *part) {
     /* Scratch holds the unquoted fields first, then the joined key. */
     uint8_t *unquoted = *to;
-    if (r->csv) *to += record.len;
+    if (umbeli_has(r, UMBELI_WORD_CSV)) *to += record.len;
     walk w = {.fields = umbeli_fields_of(r, record, quoted, unquoted)};
     umbeli_join j = {.recipe = r, .to = *to};
     for (size_t i = 0; i < r->part_count; i++) {
@@ -209,7 +210,7 @@ static umbeli_text last_delimited(umbeli_text record, uint8_t delimiter) {
 static umbel_found found_field(const umbel_recipe *r, umbeli_text record, umbeli_text *part) {
     if (part->at) return UMBEL_FOUND_KEY;
     *part = (umbeli_text){record.at, 0};
-    return r->missing_empty ? UMBEL_FOUND_KEY : UMBEL_FOUND_NOTHING;
+    return umbeli_has(r, UMBELI_WORD_MISSING) ? UMBEL_FOUND_KEY : UMBEL_FOUND_NOTHING;
 }
 
 umbel_found umbeli_select_fields(const umbel_recipe *r, umbeli_text record, uint8_t **to,

@@ -365,7 +365,7 @@ static umbel_found scalar(const umbel_recipe *r, umbeli_text value, uint8_t **to
     *part = value;
     if (!value.at || value.at[0] == 'n') {
         *part = (umbeli_text){*to, 0};
-        return r->missing_empty ? UMBEL_FOUND_KEY : UMBEL_FOUND_NOTHING;
+        return umbeli_has(r, UMBELI_WORD_MISSING) ? UMBEL_FOUND_KEY : UMBEL_FOUND_NOTHING;
     }
     if (value.at[0] == '{' || value.at[0] == '[') return UMBEL_FOUND_MALFORMED;
     if (value.at[0] == '"') {
@@ -400,7 +400,7 @@ umbel_found umbeli_select_json(const umbel_recipe *r, umbeli_text record, uint8_
         umbeli_text value;
         umbel_found found = scalar(r, s.values[i], &next, &value);
         if (found) return found;
-        umbeli_join_part(&j, r->trim ? umbeli_trimmed(value) : value);
+        umbeli_join_part(&j, umbeli_has(r, UMBELI_WORD_TRIM) ? umbeli_trimmed(value) : value);
     }
     *part = umbeli_join_end(&j, to);
     return UMBEL_FOUND_KEY;

@@ -8,6 +8,7 @@
 #include "core/bits.h"
 #include "core/diag.h"
 #include "core/text.h"
+#include "recipe/recipe.h"
 #include "umbel_foreign.h"
 
 typedef struct integer_type {
@@ -16,23 +17,34 @@ typedef struct integer_type {
 } integer_type;
 
 static const struct {
-    const char *name;
+    const char *name, *expects;
     integer_type integer;
 } types[] = {
-    [UMBEL_TYPE_STRING] = {"string", {0, false}},     [UMBEL_TYPE_UTF16] = {"utf16", {0, false}},
-    [UMBEL_TYPE_INT8] = {"int8", {1, true}},          [UMBEL_TYPE_INT16] = {"int16", {2, true}},
-    [UMBEL_TYPE_INT32] = {"int32", {4, true}},        [UMBEL_TYPE_INT64] = {"int64", {8, true}},
-    [UMBEL_TYPE_UINT8] = {"uint8", {1, false}},       [UMBEL_TYPE_UINT16] = {"uint16", {2, false}},
-    [UMBEL_TYPE_UINT32] = {"uint32", {4, false}},     [UMBEL_TYPE_UINT64] = {"uint64", {8, false}},
-    [UMBEL_TYPE_FLOAT] = {"float", {0, false}},       [UMBEL_TYPE_DOUBLE] = {"double", {0, false}},
-    [UMBEL_TYPE_UINT32BE] = {"uint32be", {4, false}}, [UMBEL_TYPE_UUID] = {"uuid", {0, false}},
-    [UMBEL_TYPE_BYTEA] = {"bytea", {0, false}},
+    [UMBEL_TYPE_STRING] = {"string", NULL, {0, false}},
+    [UMBEL_TYPE_UTF16] = {"utf16", "UTF-8", {0, false}},
+    [UMBEL_TYPE_INT8] = {"int8", "a valid int8", {1, true}},
+    [UMBEL_TYPE_INT16] = {"int16", "a valid int16", {2, true}},
+    [UMBEL_TYPE_INT32] = {"int32", "a valid int32", {4, true}},
+    [UMBEL_TYPE_INT64] = {"int64", "a valid int64", {8, true}},
+    [UMBEL_TYPE_UINT8] = {"uint8", "a valid uint8", {1, false}},
+    [UMBEL_TYPE_UINT16] = {"uint16", "a valid uint16", {2, false}},
+    [UMBEL_TYPE_UINT32] = {"uint32", "a valid uint32", {4, false}},
+    [UMBEL_TYPE_UINT64] = {"uint64", "a valid uint64", {8, false}},
+    [UMBEL_TYPE_FLOAT] = {"float", "a valid float", {0, false}},
+    [UMBEL_TYPE_DOUBLE] = {"double", "a valid double", {0, false}},
+    [UMBEL_TYPE_UINT32BE] = {"uint32be", "a valid uint32be", {4, false}},
+    [UMBEL_TYPE_UUID] = {"uuid", "a valid uuid", {0, false}},
+    [UMBEL_TYPE_BYTEA] = {"bytea", "a valid bytea", {0, false}},
 };
 
 enum { TYPES = sizeof types / sizeof types[0] };
 
 const char *umbel_type_name(umbel_type type) {
     return (unsigned)type < TYPES ? types[type].name : NULL;
+}
+
+const char *umbeli_type_expects(umbel_type type) {
+    return types[type].expects;
 }
 
 bool umbel_type_named(const char *name, umbel_type *type) {

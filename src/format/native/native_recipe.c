@@ -20,19 +20,21 @@ const char *umbeli_key_rule_wrong(const umbeli_key_rule *rule) {
     return NULL;
 }
 
+#define BIT(word) (UINT32_C(1) << UMBELI_WORD_##word)
+
 static bool rule_of(const umbel_recipe *r, umbeli_key_rule *rule) {
-    bool field = r->head == UMBELI_HEAD_FIELDS;
-    bool fits = (field || r->head == UMBELI_HEAD_LINE) && !r->csv && !r->header && !r->several &&
-                !r->missing_empty && r->meaning == UMBELI_MEANING_NONE &&
-                (!r->crlf || r->crlf_implied) && !(field && r->parts[0].from_end) &&
+    const uint32_t ruled =
+        BIT(LINE) | BIT(FIELD) | BIT(DELIMITER) | BIT(TRIM) | BIT(LOWER) | BIT(UPPER);
+    bool field = r->head == UMBELI_WORD_FIELD;
+    bool fits = !(r->written & ~ruled) && !r->several && !(field && r->parts[0].from_end) &&
                 !(field && !r->spaced && r->delimiter == 0);
     if (!fits) return false;
     *rule = (umbeli_key_rule){
         .field = field ? r->parts[0].first : 0,
         .delimiter = field && !r->spaced ? r->delimiter : 0,
-        .trim = r->trim,
-        .lower = r->lower,
-        .upper = r->upper,
+        .trim = umbeli_has(r, UMBELI_WORD_TRIM),
+        .lower = umbeli_has(r, UMBELI_WORD_LOWER),
+        .upper = umbeli_has(r, UMBELI_WORD_UPPER),
     };
     return true;
 }
