@@ -58,13 +58,15 @@ typedef enum umbel_recipe_trait {
 /* The traits that a recipe has, or-ed together. */
 UMBEL_API uint32_t umbel_recipe_traits(const umbel_recipe *recipe);
 
-/* Words of a group exclude each other, but those of the first.  The numbers never change. */
+/* From SELECT on, the words of a group exclude each other; from TRIM on, they change keys.  The
+ * numbers never change. */
 typedef enum umbel_word_group {
-    UMBEL_WORD_RECORDS = 0, /* how records and fields are divided, and what is no key             */
-    UMBEL_WORD_SELECT = 1,  /* which part of a record is the key                                  */
-    UMBEL_WORD_TRIM = 2,    /* what lies around the key; this one and those below change keys     */
-    UMBEL_WORD_CASE = 3,
-    UMBEL_WORD_MEANING = 4 /* what the part stands for                                           */
+    UMBEL_WORD_RECORDS = 0, /* where a record ends, and which have no key                         */
+    UMBEL_WORD_FIELDS = 1,  /* how the fields of a file are divided and named                     */
+    UMBEL_WORD_SELECT = 2,  /* which part of a record is the key                                  */
+    UMBEL_WORD_TRIM = 3,    /* what lies around the part                                          */
+    UMBEL_WORD_CASE = 4,
+    UMBEL_WORD_MEANING = 5  /* what the part stands for                                           */
 } umbel_word_group;
 
 /* A word of recipes, for programs that offer it. */

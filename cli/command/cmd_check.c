@@ -43,7 +43,7 @@ static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
 /* Records are split before any key is made. */
 static void refuse_other_records(const char *path, const umbel_recipe *first,
                                  const umbel_recipe *other) {
-    if (cli_recipe_same_records(umbel_recipe_text(first), umbel_recipe_text(other))) return;
+    if (cli_recipe_same_records(first, other)) return;
     cli_die(path, "-k, --csv and --header replace what they say",
             "its recipe splits the input differently from that of the first filter: %s",
             umbel_recipe_text(other));

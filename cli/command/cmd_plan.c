@@ -17,7 +17,7 @@
 
 static const uint8_t options[] = {
     OPT_KEYS,   OPT_FPR,          OPT_BYTES,     OPT_KIND,       OPT_PLOT,
-    OPT_JSON,   OPT_HASHES,       OPT_DOMAINS,   OPT_HELP,       OPT_HEADING_FOREIGN,
+    OPT_JSON,   OPT_HASHES,       OPT_NAMES,     OPT_HELP,       OPT_HEADING_FOREIGN,
     OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT,
     OPT_END};
 
@@ -83,7 +83,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     if (s->fpr > 0) cli_report_rate(&r, NULL, "fpr", s->fpr);
     if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
     cli_report_flag(&r, NULL, "possible", p->any_possible);
-    if (s->domains && p->chosen.possible) {
+    if (s->names && p->chosen.possible) {
         cli_report_rate(&r, NULL, "rate_name_4_labels", cli_plan_name_rate(&p->chosen.plan, 4));
     }
     cli_report_json(&r, "chosen", plan_json(&p->chosen));
@@ -105,7 +105,7 @@ static int run(const cli_settings *given) {
     cli_settings with_rate = *given;
     const cli_settings *s = &with_rate;
     cli_expect_args(s, 0, 0);
-    cli_exclude(s, OPT_DOMAINS, OPT_FORMAT);
+    cli_exclude(s, OPT_NAMES, OPT_FORMAT);
     bool foreign = s->format > UMBEL_FMT_NATIVE;
     bool alone = (s->keys != 0) != (s->bytes != 0);
     if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = CLI_DEFAULT_FPR;

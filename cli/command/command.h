@@ -20,10 +20,9 @@ int cli_uniq_counts(const cli_settings *s);
 
 /* Options shared by the commands that read lines or make filters.  Each group has its heading:
  * groups come after the options without one. */
-#define CLI_LINE_OPTIONS                                                                       \
-    OPT_HEADING_LINES, OPT_NULL, OPT_CRLF, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_CSV,  \
-        OPT_HEADER, OPT_JSON_KEY, OPT_MISSING_EMPTY, OPT_TRIM, OPT_LOWER, OPT_UPPER, OPT_TYPE, \
-        OPT_DOMAINS, OPT_SHA1, OPT_NTLM, OPT_DIGESTS, OPT_RECIPE, OPT_MAX_LINE
+#define CLI_LINE_OPTIONS                                                                 \
+    OPT_HEADING_LINES, OPT_NULL, OPT_SKIP_EMPTY, OPT_DELIMITER, OPT_FIELD, OPT_JSON_KEY, \
+        OPT_WORDS, OPT_TYPE, OPT_DIGESTS, OPT_RECIPE, OPT_MAX_LINE
 #define CLI_FORMAT_OPTIONS \
     OPT_HEADING_FOREIGN, OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT
 /* What a filter's bytes may not record but reading it needs. */

@@ -23,7 +23,9 @@ static umbel_recipe *with_options(const cli_settings *s, const char *stored) {
     char *text = cli_recipe_text(s, stored);
     umbel_recipe *recipe = parse(s->recipe ? "--recipe" : s->command->name, text);
     if (s->digests && !(umbel_recipe_traits(recipe) & UMBEL_RECIPE_DIGEST)) {
-        cli_die("--digests", "--sha1 or --ntlm", "keys are not digests");
+        char options[96];
+        cli_digest_options(options, sizeof options);
+        cli_die("--digests", options, "keys are not digests");
     }
     free(text);
     return recipe;

@@ -63,7 +63,7 @@ static uint32_t variant_of(const cli_settings *s) {
     for (size_t i = 0; i < s->variants.count; i++) {
         uint32_t more;
         if (!umbel_variant_named(UMBEL_FMT_ANY, s->variants.at[i], &more)) {
-            cli_die("--variant", cli_options[OPT_VARIANT].choices, "unknown variant '%s'",
+            cli_die("--variant", cli_option_of(OPT_VARIANT)->choices, "unknown variant '%s'",
                     s->variants.at[i]);
         }
         bits |= more;

@@ -6,6 +6,7 @@
  *   OPTION(ID, letters, name, ARGUMENT, choices, TYPE, field of cli_settings, help)
  *   FLAG(ID, letters, name, field of cli_settings, help)
  *   HEADING(ID, text): the options after it are shown below it
+ *   WORDS(ID): in the list of a command, the flags that the library has for words of recipes
  */
 
 HEADING(HEADING_LINES, "How lines become keys")
@@ -23,6 +24,8 @@ OPTION(FOLD_FPR, "p", "fpr", "RATE", NULL, RATE, fpr,
        "shrink while the false-positive rate stays at or below RATE: 1%, 0.01, 1/1000")
 OPTION(BYTES, "m", "bytes", "SIZE", NULL, SIZE, bytes,
        "memory for the bits: 500MiB, 500M, 2GB, 2e9 (here M is MiB)")
+FLAG(NAMES, "", "domains", names,
+     "keys are domain names: show how often a name of four labels is found by chance")
 OPTION(KIND, "", "kind", "KIND", "KIND", KIND, kind,
        "the kind of filter; auto is blocked or line, or classic if much smaller")
 OPTION(TMP, "", "tmp", "DIR", "FILE", TEXT, tmp,
@@ -59,7 +62,6 @@ OPTION(TO, "", "to", "FORMAT", "FORMAT", FORMAT, to, "the format of OUT (that of
 
 FLAG(NULL, "0z", "null", null,
      "lines end in NUL instead of newline, in input and output; -z is the same")
-FLAG(CRLF, "", "crlf", crlf, "a carriage return before the newline is not part of the key")
 FLAG(SKIP_EMPTY, "", "skip-empty", skip_empty, "skip lines with an empty key")
 OPTION(DELIMITER, "t", "delimiter", "C", NULL, BYTE, delimiter,
        "fields are separated by the character C, which quotes do not protect: "
@@ -68,24 +70,12 @@ OPTION(FIELD, "k", "field", "LIST|NAME", NULL, LIST, fields,
        "the key is these fields of the line, counted from 1: 2, or 1,7, or 2-4, or -1 "
        "for the last; or the column NAME, and the first line is a header; may be "
        "repeated")
-FLAG(CSV, "", "csv", csv,
-     "fields are those of CSV (RFC 4180), separated by commas or -t C; quoted "
-     "ones may contain separators and line breaks")
-FLAG(HEADER, "", "header", header, "the first line of each file is a header, not a key")
 OPTION(JSON_KEY, "", "json-key", "PATH", NULL, LIST, json_keys,
        "lines are JSON, and the key is the member at PATH, written as for jq: "
        ".user.email; may be repeated")
-FLAG(MISSING_EMPTY, "", "missing-empty", missing_empty,
-     "lines without the field have the empty key, instead of none")
-FLAG(TRIM, "", "trim", trim, "strip white space from both ends of the key")
-FLAG(LOWER, "", "lower", lower, "lowercase the key (ASCII only)")
-FLAG(UPPER, "", "upper", upper, "uppercase the key (ASCII only)")
-FLAG(DOMAINS, "", "domains", domains,
-     "keys are domain names, regardless of case and of a trailing dot; "
-     "a lookup tries the name and each parent")
-FLAG(SHA1, "", "sha1", sha1, "the key is the SHA-1 digest, in hexadecimal")
-FLAG(NTLM, "", "ntlm", ntlm, "the key is the NTLM digest, in hexadecimal")
-FLAG(DIGESTS, "", "digests", digests, "--sha1, --ntlm: the lines of this input are already digests")
+FLAG(DIGESTS, "", "digests", digests,
+     "with an option for digests: the lines of this input are already digests")
+WORDS(WORDS)
 OPTION(RECIPE, "", "recipe", "TEXT", NULL, TEXT, recipe,
        "all of this as one text, as umbel info shows it: 'csv column=email lower'")
 OPTION(MAX_LINE, "", "max-line", "SIZE", NULL, SIZE, max_line,

@@ -75,13 +75,13 @@ static double rate_of(const char *shown, const char *value) {
 
 /* Otherwise the second value would silently win. */
 static void refuse_second(const cli_settings *s, cli_option_id id, const char *shown) {
-    cli_option_type type = cli_options[id].type;
+    cli_option_type type = cli_option_of(id)->type;
     if (!s->given[id] || type == TYPE_FLAG || type == TYPE_LIST || type == TYPE_PAIRS) return;
     cli_die(shown, "give it once", "was given twice");
 }
 
 void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const char *value) {
-    const cli_option *o = &cli_options[id];
+    const cli_option *o = cli_option_of(id);
     void *field = (char *)s + o->field;
     refuse_second(s, id, shown);
     if (id == OPT_QUIET || id == OPT_QUIET_MATCH) s->silent = s->quiet; /* -qq */

@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "umbel_recipe.h"
 
-const cli_option cli_options[OPTION_COUNT] = {
+static const cli_option options[OPTION_COUNT] = {
     [OPT_END] = {.letters = "", .name = "", .help = ""},
 #define OPTION(id, letters, name, argument, choices, type, member, help)                         \
     [OPT_##id] = {letters, name, argument, choices, TYPE_##type, offsetof(cli_settings, member), \
@@ -18,11 +19,47 @@ const cli_option cli_options[OPTION_COUNT] = {
 #define FLAG(id, letters, name, member, help) \
     [OPT_##id] = {letters, name, NULL, NULL, TYPE_FLAG, offsetof(cli_settings, member), help},
 #define HEADING(id, text) [OPT_##id] = {"", "", NULL, NULL, TYPE_FLAG, 0, text},
+#define WORDS(id) [OPT_##id] = {"", "", NULL, NULL, TYPE_FLAG, 0, ""},
 #include "options/option_list.h"
 };
 
+/* ---- Flags for words of recipes ---- */
+
+/* The rows of words that are a flag; of others the name is NULL. */
+static const cli_option *words(void) {
+    static cli_option flags[CLI_WORDS];
+    static bool made;
+    umbel_word word;
+    for (uint32_t i = 0; !made && i < CLI_WORDS && umbel_recipe_word(i, &word); i++) {
+        flags[i] = (cli_option){.name = word.option,
+                                .letters = "",
+                                .type = TYPE_FLAG,
+                                .field = offsetof(cli_settings, words) + i,
+                                .help = word.help};
+    }
+    made = true;
+    return flags;
+}
+
+const cli_option *cli_option_of(cli_option_id id) {
+    return id < OPTION_COUNT ? &options[id] : &words()[id - OPTION_COUNT];
+}
+
+const uint8_t *cli_options_of(const cli_command *c) {
+    static uint8_t all[UINT8_MAX];
+    size_t n = 0;
+    for (const uint8_t *id = c->options; *id; id++) {
+        if (*id != OPT_WORDS) all[n++] = *id;
+        for (unsigned i = 0; *id == OPT_WORDS && i < CLI_WORDS; i++) {
+            if (words()[i].name) all[n++] = (uint8_t)(OPTION_COUNT + i);
+        }
+    }
+    all[n] = OPT_END;
+    return all;
+}
+
 char *cli_option_text(cli_option_id id, char *out) {
-    const cli_option *o = &cli_options[id];
+    const cli_option *o = cli_option_of(id);
     char *p = out;
     if (*o->letters) p += sprintf(p, "-%c, ", *o->letters);
     sprintf(p, "--%.32s", o->name);
@@ -31,8 +68,8 @@ char *cli_option_text(cli_option_id id, char *out) {
 
 /* The option of this command with this letter or this name (of `len` bytes); OPT_END: none. */
 static cli_option_id find(const cli_command *c, char letter, const char *name, size_t len) {
-    for (const uint8_t *id = c->options; *id; id++) {
-        const cli_option *o = &cli_options[*id];
+    for (const uint8_t *id = cli_options_of(c); *id; id++) {
+        const cli_option *o = cli_option_of(*id);
         if (letter && strchr(o->letters, letter)) return *id;
         if (name && len && strlen(o->name) == len && memcmp(o->name, name, len) == 0) return *id;
     }
@@ -91,7 +128,8 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(arg + 2, "="), arg + 2);
         cli_suggestion meant = {name, NULL, 0};
-        for (const uint8_t *id = c->options; *id; id++) cli_suggest(&meant, cli_options[*id].name);
+        for (const uint8_t *id = cli_options_of(c); *id; id++)
+            cli_suggest(&meant, cli_option_of(*id)->name);
         if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
         for (size_t i = 0; i < sizeof retired / sizeof *retired; i++) {
             if (strcmp(name, retired[i].name) == 0)
@@ -120,7 +158,7 @@ static void long_option(cli_settings *s, arg_cursor *c) {
     size_t len = equals ? (size_t)(equals - arg) - 2 : strlen(arg) - 2;
     cli_option_id id = find(s->command, 0, arg + 2, len);
     if (id == OPT_END) unknown(s->command, arg);
-    const cli_option *o = &cli_options[id];
+    const cli_option *o = cli_option_of(id);
     char shown[48];
     snprintf(shown, sizeof shown, "--%.40s", o->name);
     if (o->type == TYPE_FLAG && equals) cli_die(shown, NULL, "takes no value");
@@ -133,7 +171,7 @@ static void short_options(cli_settings *s, arg_cursor *c) {
         char shown[3] = {'-', *p, '\0'};
         cli_option_id id = find(s->command, *p, NULL, 0);
         if (id == OPT_END) unknown(s->command, shown);
-        const cli_option *o = &cli_options[id];
+        const cli_option *o = cli_option_of(id);
         if (o->type == TYPE_FLAG) {
             cli_option_put(s, id, shown, NULL);
         } else {
@@ -165,8 +203,8 @@ void cli_settings_free(cli_settings *s) {
     free(s->args);
     for (size_t i = 0; i < s->meta.count; i += 2) free((char *)(uintptr_t)s->meta.at[i]);
     for (int id = 0; id < OPTION_COUNT; id++) {
-        if (cli_options[id].type != TYPE_LIST && cli_options[id].type != TYPE_PAIRS) continue;
-        cli_text_list *list = (void *)((char *)s + cli_options[id].field);
+        if (cli_option_of(id)->type != TYPE_LIST && cli_option_of(id)->type != TYPE_PAIRS) continue;
+        cli_text_list *list = (void *)((char *)s + cli_option_of(id)->field);
         free(list->at);
         list->at = NULL; /* two options may share a list */
     }
@@ -175,7 +213,7 @@ void cli_settings_free(cli_settings *s) {
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b) {
     if (!cli_given(s, a) || !cli_given(s, b)) return;
     cli_die(s->command->name, "give only one of them", "--%s and --%s contradict each other",
-            cli_options[a].name, cli_options[b].name);
+            cli_option_of(a)->name, cli_option_of(b)->name);
 }
 
 void cli_expect_args(const cli_settings *s, int min, int max) {

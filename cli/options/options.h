@@ -19,12 +19,16 @@ typedef enum cli_option_id {
 #define OPTION(id, ...) OPT_##id,
 #define FLAG(id, ...) OPT_##id,
 #define HEADING(id, ...) OPT_##id,
+#define WORDS(id) OPT_##id,
 #include "options/option_list.h"
 #undef OPTION
 #undef FLAG
 #undef HEADING
-    OPTION_COUNT
+#undef WORDS
+    OPTION_COUNT /* then one for each word of recipes, in the order of umbel_recipe_word */
 } cli_option_id;
+
+enum { CLI_WORDS = 32, OPTIONS_AND_WORDS = OPTION_COUNT + CLI_WORDS };
 
 /* What the text of an option becomes, and the type of its field in cli_settings. */
 typedef enum cli_option_type {
@@ -55,11 +59,11 @@ typedef struct cli_option {
     const char *help;
 } cli_option;
 
-extern const cli_option cli_options[OPTION_COUNT];
+const cli_option *cli_option_of(cli_option_id id);
 
 /* A heading has a help text but no name. */
 static inline bool cli_is_heading(cli_option_id id) {
-    return !*cli_options[id].name;
+    return !*cli_option_of(id)->name;
 }
 
 typedef struct cli_text_list {
@@ -81,17 +85,17 @@ typedef struct cli_settings cli_settings;
 /* A command: its pages, the options that it takes, and what it does. */
 typedef struct cli_command {
     const char *name;
-    const char *summary;  /* one line, for lists */
-    const char *synopsis; /* after the name */
-    const char *examples; /* lines of shell, `# comment` above each */
-    const char *text;     /* paragraphs, an empty line between them */
-    const char *exits;    /* what the exit status means */
-    const uint8_t *options;
+    const char *summary;               /* one line, for lists */
+    const char *synopsis;              /* after the name */
+    const char *examples;              /* lines of shell, `# comment` above each */
+    const char *text;                  /* paragraphs, an empty line between them */
+    const char *exits;                 /* what the exit status means */
+    const uint8_t *options;            /* see cli_options_of */
     int (*run)(const cli_settings *s); /* NULL: umbel itself, which takes options alone */
 } cli_command;
 
 struct cli_settings {
-    bool given[OPTION_COUNT];
+    bool given[OPTIONS_AND_WORDS];
     const cli_command *command;
     const char **args; /* everything that is not an option, in order */
     int nargs;
@@ -119,11 +123,16 @@ struct cli_settings {
     uint32_t top;
     bool counts, exact;
     bool line_number, with_filename, line_buffered, mark, follow_filter, unchecked;
-    bool csv, header, missing_empty, domains, sha1, ntlm, digests, same_rule;
-    bool force, nonscaling, null, crlf, skip_empty, trim, lower, upper;
+    bool words[CLI_WORDS]; /* the flags for words of recipes */
+    bool digests, same_rule, names;
+    bool force, nonscaling, null, skip_empty;
     bool ask, invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,
         version;
 };
+
+/* The options that a command takes, OPT_END last: its list, with the flags for words in place of
+ * OPT_WORDS.  Valid until the next call. */
+const uint8_t *cli_options_of(const cli_command *c);
 
 static inline bool cli_given(const cli_settings *s, cli_option_id id) {
     return s->given[id];

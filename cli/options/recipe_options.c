@@ -2,8 +2,8 @@
  *
  * recipe_options.c - the options that say how a line becomes a key, as the text of a recipe
  *
- * The library knows what the words mean.  Here they are divided into those that select a part of a
- * line, which an option may replace, and those that say what is done to it.
+ * The library knows the words, and which of them exclude each other (umbel_recipe_word).  Most have
+ * a flag; four options with a syntax of their own become the others.
  */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
 #include "options/recipe_options.h"
@@ -13,14 +13,28 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "umbel_recipe.h"
 
+/* The words of a text, by row; NULL where there is none. */
 typedef struct words {
-    char *selection; /* field=, column= or json=; NULL: the whole line */
-    char *delimiter; /* delimiter=, or NULL */
-    char *meaning;   /* domain, sha1, ntlm or type=; NULL: bytes */
-    bool csv, header, crlf, trim, lower, upper, missing_empty;
+    char *at[CLI_WORDS];
 } words;
+
+static umbel_word row_of(unsigned i) {
+    umbel_word row = {0};
+    umbel_recipe_word(i, &row);
+    return row;
+}
+
+/* The row of a word of `len` bytes. */
+static unsigned row_named(const char *word, size_t len) {
+    umbel_word row;
+    for (unsigned i = 0; i < CLI_WORDS && umbel_recipe_word(i, &row); i++) {
+        size_t name = strlen(row.name);
+        bool valued = row.name[name - 1] == '=';
+        if ((valued ? len >= name : len == name) && memcmp(word, row.name, name) == 0) return i;
+    }
+    return CLI_WORDS;
+}
 
 /* ---- Texts ---- */
 
@@ -52,60 +66,47 @@ static size_t word_length(const char *text) {
     return n;
 }
 
-static bool begins(const char *word, const char *with) {
-    return strncmp(word, with, strlen(with)) == 0;
-}
-
-static void sort_word(words *w, const char *word, size_t len) {
-    const struct {
-        const char *name;
-        bool *flag;
-    } flags[] = {{"csv", &w->csv},     {"header", &w->header},
-                 {"crlf", &w->crlf},   {"trim", &w->trim},
-                 {"lower", &w->lower}, {"upper", &w->upper},
-                 {"line", NULL},       {"missing=empty", &w->missing_empty}};
-    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
-        if (strlen(flags[i].name) != len || memcmp(flags[i].name, word, len) != 0) continue;
-        if (flags[i].flag) *flags[i].flag = true;
-        return;
-    }
-    bool part = begins(word, "field=") || begins(word, "column=") || begins(word, "json=");
-    char **to = part ? &w->selection : begins(word, "delimiter=") ? &w->delimiter : &w->meaning;
-    *to = cli_strndup(word, len);
-}
-
 static words words_of(const char *text) {
-    words w = {0};
+    words w = {{NULL}};
     while (*text) {
         size_t len = word_length(text);
-        if (len) sort_word(&w, text, len);
+        unsigned i = row_named(text, len);
+        if (i < CLI_WORDS) w.at[i] = cli_strndup(text, len);
         text += len + (text[len] == ' ');
     }
     return w;
 }
 
-static void free_words(words *w) {
-    free(w->selection), free(w->delimiter), free(w->meaning);
+static void drop(words *w, unsigned i) {
+    free(w->at[i]);
+    w->at[i] = NULL;
 }
 
+static void free_words(words *w) {
+    for (unsigned i = 0; i < CLI_WORDS; i++) drop(w, i);
+}
+
+static void drop_group(words *w, umbel_word_group group) {
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        if (w->at[i] && row_of(i).group == group) drop(w, i);
+    }
+}
+
+/* In the order of the rows, which is that of canonical texts. */
 static char *text_of(const words *w) {
     char *text = NULL;
     FILE *to = open_text(&text);
-    bool domain = w->meaning && strcmp(w->meaning, "domain") == 0 && !w->selection;
-    fprintf(to, "%s%s", w->csv ? "csv " : "",
-            w->selection ? w->selection
-            : domain     ? "domain"
-                         : "line");
-    if (w->delimiter) fprintf(to, " %s", w->delimiter);
-    fprintf(to, "%s%s%s%s%s", w->header ? " header" : "", w->crlf ? " crlf" : "",
-            w->trim ? " trim" : "", w->lower ? " lower" : "", w->upper ? " upper" : "");
-    if (w->meaning && !domain) fprintf(to, " %s", w->meaning);
-    if (w->missing_empty) fputs(" missing=empty", to);
+    const char *between = "";
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        if (!w->at[i]) continue;
+        fprintf(to, "%s%s", between, w->at[i]);
+        between = " ";
+    }
     close_text(to, &text);
     return text;
 }
 
-/* ---- Options ---- */
+/* ---- Options with a syntax of their own ---- */
 
 /* 2, or 1,7, or 2-4, or -1: nobody names a column like that. */
 static bool is_list(const char *text) {
@@ -143,108 +144,133 @@ static char *selection_of(const cli_settings *s) {
     return text;
 }
 
-static char *delimiter_of(uint8_t c) {
-    char text[32];
-    if (c == '\t' || c == ' ' || c == ',') {
-        snprintf(text, sizeof text, "delimiter=%s",
-                 c == '\t'  ? "tab"
-                 : c == ' ' ? "space"
-                            : "comma");
-    } else if (c > ' ' && c < 0x7f && c != '"' && c != '\\') {
-        snprintf(text, sizeof text, "delimiter=%c", c);
-    } else {
-        snprintf(text, sizeof text, "delimiter=0x%02x", c);
+/* ---- What the options say ---- */
+
+static cli_option_id option_of(unsigned row) {
+    static const struct {
+        const char *word;
+        cli_option_id option;
+    } own[] = {{"field=", OPT_FIELD},
+               {"column=", OPT_FIELD},
+               {"json=", OPT_JSON_KEY},
+               {"delimiter=", OPT_DELIMITER},
+               {"type=", OPT_TYPE}};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++) {
+        if (strcmp(own[i].word, row_of(row).name) == 0) return own[i].option;
     }
-    return cli_strndup(text, strlen(text));
+    return (cli_option_id)(OPTION_COUNT + row);
 }
 
-/* --domains, --sha1, --ntlm or --type; NULL if none is given. */
-static char *meaning_of(const cli_settings *s) {
-    const cli_option_id ids[] = {OPT_DOMAINS, OPT_SHA1, OPT_NTLM, OPT_TYPE};
-    for (size_t i = 0; i < 4; i++) {
-        for (size_t k = 0; k < i; k++) cli_exclude(s, ids[k], ids[i]);
-    }
-    char text[64] = "";
-    if (s->type != UMBEL_TYPE_STRING) {
-        snprintf(text, sizeof text, "type=%s", umbel_type_name(s->type));
-    } else if (s->domains || s->sha1 || s->ntlm) {
-        snprintf(text, sizeof text, "%s", s->domains ? "domain" : s->sha1 ? "sha1" : "ntlm");
-    }
-    return *text ? cli_strndup(text, strlen(text)) : NULL;
+static void give(words *w, const char *word) {
+    w->at[row_named(word, strlen(word))] = cli_strndup(word, strlen(word));
 }
 
-static void select_given(words *w, const cli_settings *s) {
-    cli_exclude(s, OPT_FIELD, OPT_JSON_KEY);
-    cli_exclude(s, OPT_CSV, OPT_JSON_KEY);
-    cli_exclude(s, OPT_DELIMITER, OPT_JSON_KEY);
+static words words_given(const cli_settings *s) {
+    words w = {{NULL}};
+    char text[64];
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        umbel_word row = row_of(i);
+        snprintf(text, sizeof text, "%s%s", row.name, row.value ? row.value : "");
+        if (s->words[i]) give(&w, text);
+    }
     if (s->fields.count || s->json_keys.count) {
-        free(w->selection), free(w->delimiter);
-        w->selection = selection_of(s);
-        w->delimiter = NULL;
-        w->csv = w->header = false;
+        char *selection = selection_of(s);
+        give(&w, selection);
+        free(selection);
     }
-    if (s->delimiter) {
-        free(w->delimiter);
-        w->delimiter = delimiter_of(s->delimiter);
-    }
-    w->csv |= s->csv;
-    w->header |= s->header;
-    w->missing_empty |= s->missing_empty;
-    if (w->selection) return;
-    if (s->delimiter) cli_die("-t", "-k N selects one", "no field is selected");
-    if (s->csv) cli_die("--csv", "-k N selects one", "no field is selected");
-    if (s->missing_empty) cli_die("--missing-empty", "-k N selects one", "no field is selected");
+    snprintf(text, sizeof text, "delimiter=0x%02x", s->delimiter);
+    if (s->delimiter) give(&w, text);
+    snprintf(text, sizeof text, "type=%s", umbel_type_name(s->type));
+    if (s->type != UMBEL_TYPE_STRING) give(&w, text);
+    return w;
 }
 
-static void normalise_given(words *w, const cli_settings *s) {
-    char *meaning = meaning_of(s);
-    cli_exclude(s, OPT_LOWER, OPT_UPPER);
-    cli_exclude(s, OPT_CRLF, OPT_NULL);
-    w->crlf |= s->crlf;
-    w->trim |= s->trim;
-    w->lower |= s->lower;
-    w->upper |= s->upper;
-    bool other = meaning && w->meaning && strcmp(meaning, w->meaning) != 0;
-    if ((w->lower && w->upper) || other) {
-        cli_die(s->command->name, "its own recipe is applied automatically; umbel info shows it",
-                "the filter's keys are made differently: %s",
-                other      ? w->meaning
-                : s->lower ? "upper"
-                           : "lower");
+static void exclude(const cli_settings *s, const words *w) {
+    cli_exclude(s, OPT_FIELD, OPT_JSON_KEY);
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        umbel_word row = row_of(i);
+        if (!w->at[i]) continue;
+        if (s->recipe) cli_exclude(s, OPT_RECIPE, option_of(i));
+        if (row.traits & UMBEL_RECIPE_CRLF) cli_exclude(s, option_of(i), OPT_NULL);
+        if (row.group == UMBEL_WORD_FIELDS && row.part) cli_exclude(s, option_of(i), OPT_JSON_KEY);
+        for (unsigned k = 0; row.group >= UMBEL_WORD_SELECT && k < i; k++) {
+            bool same = w->at[k] && row_of(k).group == row.group;
+            if (same) cli_exclude(s, option_of(k), option_of(i));
+        }
     }
-    if (!meaning) return;
-    free(w->meaning);
-    w->meaning = meaning;
+}
+
+/* What is done to keys can be extended, but not replaced. */
+static void refuse_other_keys(const cli_settings *s, const words *stored, const words *w) {
+    for (unsigned i = 0; i < CLI_WORDS * CLI_WORDS; i++) {
+        unsigned has = i / CLI_WORDS, gets = i % CLI_WORDS;
+        umbel_word_group group = row_of(has).group;
+        if (!stored->at[has] || !w->at[gets] || group < UMBEL_WORD_TRIM) continue;
+        if (row_of(gets).group != group || !strcmp(stored->at[has], w->at[gets])) continue;
+        cli_die(s->command->name, "its own recipe is applied automatically; umbel info shows it",
+                "the filter's keys are made differently: %s", stored->at[has]);
+    }
+}
+
+/* A list of domains is more than lines with domains: no other word selects. */
+static void settle_selection(words *w, const words *given) {
+    unsigned line = row_named("line", 4);
+    bool selected = false;
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        umbel_word row = row_of(i);
+        if (given->at[i] && row.traits & UMBEL_RECIPE_PARENTS && !w->at[i]) drop(w, line);
+        bool other = given->at[i] && row.group == UMBEL_WORD_SELECT;
+        if (other) drop_group(w, UMBEL_WORD_SELECT), drop_group(w, UMBEL_WORD_FIELDS);
+        selected |= other || (w->at[i] && row.group == UMBEL_WORD_SELECT && i != line);
+    }
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        char shown[48];
+        if (!given->at[i] || !row_of(i).part || selected) continue;
+        cli_die(cli_option_text(option_of(i), shown), "-k N selects one", "no field is selected");
+    }
 }
 
 char *cli_recipe_text(const cli_settings *s, const char *stored) {
-    static const uint8_t others[] = {
-        OPT_FIELD, OPT_DELIMITER, OPT_CSV,     OPT_HEADER, OPT_CRLF, OPT_TRIM, OPT_LOWER,
-        OPT_UPPER, OPT_JSON_KEY,  OPT_DOMAINS, OPT_SHA1,   OPT_NTLM, OPT_TYPE, OPT_MISSING_EMPTY};
-    if (s->recipe) {
-        for (size_t i = 0; i < sizeof others; i++) cli_exclude(s, OPT_RECIPE, others[i]);
-        return cli_strndup(s->recipe, strlen(s->recipe));
+    words w = words_of(stored), given = words_given(s);
+    exclude(s, &given);
+    refuse_other_keys(s, &w, &given);
+    settle_selection(&w, &given);
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        if (given.at[i]) drop(&w, i), w.at[i] = given.at[i];
     }
-    words w = words_of(stored);
-    select_given(&w, s);
-    normalise_given(&w, s);
-    char *text = text_of(&w);
+    char *text = s->recipe ? cli_strndup(s->recipe, strlen(s->recipe)) : text_of(&w);
     free_words(&w);
     return text;
 }
 
-/* ---- Two recipes ---- */
-
-static bool same_text(const char *a, const char *b) {
-    return a && b ? strcmp(a, b) == 0 : a == b;
+cli_option_id cli_changes_given(const cli_settings *s) {
+    words w = words_given(s);
+    cli_option_id changes = s->recipe ? OPT_RECIPE : OPT_END;
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        if (w.at[i] && row_of(i).group >= UMBEL_WORD_TRIM) changes = option_of(i);
+    }
+    free_words(&w);
+    return changes;
 }
 
-bool cli_recipe_same_records(const char *a, const char *b) {
-    words x = words_of(a), y = words_of(b);
-    bool names = x.selection && begins(x.selection, "column=");
-    bool other_names = y.selection && begins(y.selection, "column=");
-    bool same = x.csv == y.csv && (x.header || names) == (y.header || other_names) &&
-                (!x.csv || same_text(x.delimiter, y.delimiter));
+void cli_digest_options(char *out, size_t cap) {
+    size_t used = 0;
+    *out = '\0';
+    for (unsigned i = 0; i < CLI_WORDS && used < cap; i++) {
+        umbel_word row = row_of(i);
+        if (!(row.traits & UMBEL_RECIPE_DIGEST)) continue;
+        used += (size_t)snprintf(out + used, cap - used, "%s--%s", used ? " or " : "", row.option);
+    }
+}
+
+/* ---- Two recipes ---- */
+
+bool cli_recipe_same_records(const umbel_recipe *a, const umbel_recipe *b) {
+    const uint32_t traits = UMBEL_RECIPE_CSV | UMBEL_RECIPE_HEADER;
+    uint32_t first = umbel_recipe_traits(a) & traits, other = umbel_recipe_traits(b) & traits;
+    words x = words_of(umbel_recipe_text(a)), y = words_of(umbel_recipe_text(b));
+    unsigned i = row_named("delimiter=", 10);
+    bool same_delimiter = x.at[i] && y.at[i] ? strcmp(x.at[i], y.at[i]) == 0 : x.at[i] == y.at[i];
     free_words(&x), free_words(&y);
-    return same;
+    return first == other && (same_delimiter || !(first & UMBEL_RECIPE_CSV));
 }

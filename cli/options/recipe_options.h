@@ -6,6 +6,7 @@
 #define CLI_RECIPE_OPTIONS_H
 
 #include "options/options.h"
+#include "umbel_recipe.h"
 
 /* The recipe of a filter, `stored` (a canonical text), with what the options add; free it.  A field
  * given now replaces the stored one, because other input may have the key elsewhere; what is done
@@ -13,6 +14,12 @@
 char *cli_recipe_text(const cli_settings *s, const char *stored);
 
 /* Whether both recipes split a text into the same records. */
-bool cli_recipe_same_records(const char *a, const char *b);
+bool cli_recipe_same_records(const umbel_recipe *a, const umbel_recipe *b);
+
+/* The first option given that changes keys; OPT_END: none. */
+cli_option_id cli_changes_given(const cli_settings *s);
+
+/* `--sha1 or --ntlm`, for messages. */
+void cli_digest_options(char *out, size_t cap);
 
 #endif

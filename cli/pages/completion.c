@@ -19,8 +19,8 @@ const char *cli_values_of(const cli_option *o, const char *separator, char *room
 static void bash_command(const cli_command *c, FILE *to) {
     fprintf(to, "    %s)\n        case $prev in\n", c->name);
     char room[CLI_NAMES];
-    for (const uint8_t *id = c->options; *id; id++) {
-        const cli_option *o = &cli_options[*id];
+    for (const uint8_t *id = cli_options_of(c); *id; id++) {
+        const cli_option *o = cli_option_of(*id);
         if (o->type == TYPE_FLAG) continue; /* headings as well */
         fputs("        ", to);
         for (const char *l = o->letters; *l; l++) fprintf(to, "-%c|", *l);
@@ -33,9 +33,10 @@ static void bash_command(const cli_command *c, FILE *to) {
         }
     }
     fputs("        esac\n        options='", to);
-    for (const uint8_t *id = c->options; *id; id++) {
+    const char *between = "";
+    for (const uint8_t *id = cli_options_of(c); *id; id++, between = " ") {
         if (cli_is_heading(*id)) continue;
-        fprintf(to, "%s--%s", id == c->options ? "" : " ", cli_options[*id].name);
+        fprintf(to, "%s--%s", between, cli_option_of(*id)->name);
     }
     fputs("' ;;\n", to);
 }
@@ -122,8 +123,8 @@ static void zsh(FILE *to) {
           to);
     for (const cli_command *const *c = cli_commands; *c; c++) {
         fprintf(to, "    %s)\n        _arguments -s \\\n", (*c)->name);
-        for (const uint8_t *id = (*c)->options; *id; id++) {
-            if (!cli_is_heading(*id)) zsh_option(&cli_options[*id], to);
+        for (const uint8_t *id = cli_options_of(*c); *id; id++) {
+            if (!cli_is_heading(*id)) zsh_option(cli_option_of(*id), to);
         }
         fputs("            '*:file:_files' ;;\n", to);
     }
@@ -139,8 +140,8 @@ static void fish(FILE *to) {
         fprintf(to, "complete -c umbel -n __fish_use_subcommand -f -a %s -d '", (*c)->name);
         quoted((*c)->summary, false, to);
         fputs("'\n", to);
-        for (const uint8_t *id = (*c)->options; *id; id++) {
-            const cli_option *o = &cli_options[*id];
+        for (const uint8_t *id = cli_options_of(*c); *id; id++) {
+            const cli_option *o = cli_option_of(*id);
             if (cli_is_heading(*id)) continue;
             const char *values = cli_values_of(o, " ", room);
             fprintf(to, "complete -c umbel -n '__fish_seen_subcommand_from %s' -l %s", (*c)->name,

@@ -44,7 +44,7 @@ static void indented(const char *text, FILE *to) {
 }
 
 static void option_line(cli_option_id id, FILE *to) {
-    const cli_option *o = &cli_options[id];
+    const cli_option *o = cli_option_of(id);
     char left[64], letters[16] = "    ";
     if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
     int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
@@ -98,9 +98,9 @@ void cli_help(const cli_command *c, FILE *to) {
     const char *more = paragraph(c->text, to);
     if (top) command_list(to);
     fputs("\nOptions\n", to);
-    for (const uint8_t *id = c->options; *id; id++) {
+    for (const uint8_t *id = cli_options_of(c); *id; id++) {
         if (cli_is_heading(*id)) {
-            fprintf(to, "\n%s\n", cli_options[*id].help);
+            fprintf(to, "\n%s\n", cli_option_of(*id)->help);
         } else {
             option_line(*id, to);
         }

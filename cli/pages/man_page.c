@@ -55,7 +55,7 @@ static void examples(const char *text, FILE *to) {
 }
 
 static void option(cli_option_id id, FILE *to) {
-    const cli_option *o = &cli_options[id];
+    const cli_option *o = cli_option_of(id);
     char help[2 * CLI_NAMES];
     if (cli_is_heading(id)) {
         fprintf(to, ".SS %s\n", o->help);
@@ -121,7 +121,7 @@ void cli_man_page(const cli_command *c, FILE *to) {
         }
     }
     fputs(".SH OPTIONS\n", to);
-    for (const uint8_t *id = c->options; *id; id++) option(*id, to);
+    for (const uint8_t *id = cli_options_of(c); *id; id++) option(*id, to);
     fputs(".SH EXIT STATUS\n", to);
     put_string(c->exits, to);
     fputs(".\n.SH EXAMPLES\n", to);

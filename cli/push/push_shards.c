@@ -14,6 +14,7 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "lines/pipeline.h"
+#include "options/recipe_options.h"
 #include "push/push.h"
 #include "umbel_quantity.h"
 
@@ -85,14 +86,7 @@ static cli_filter_params params_of(const cli_settings *s, bool *grows) {
 static void check_arguments(const cli_settings *s) {
     const char *once = cli_input_once(s->args, s->nargs);
     if (once) cli_die(once, "use a file", "cannot be a pipe: it is read once per shard");
-    cli_option_id changes = s->lower     ? OPT_LOWER
-                            : s->upper   ? OPT_UPPER
-                            : s->trim    ? OPT_TRIM
-                            : s->domains ? OPT_DOMAINS
-                            : s->sha1    ? OPT_SHA1
-                            : s->ntlm    ? OPT_NTLM
-                            : s->recipe  ? OPT_RECIPE
-                                         : OPT_END;
+    cli_option_id changes = cli_changes_given(s);
     if (changes != OPT_END && !s->same_rule) {
         char shown[48];
         cli_die(cli_option_text(changes, shown), "--same-rule if the clients do the same",

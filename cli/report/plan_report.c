@@ -235,7 +235,7 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
         say_keys(s);
     }
     if (!is_below_bound(p)) table(s, p);
-    if (s->domains && p->chosen.possible) say_names(&p->chosen.plan);
+    if (s->names && p->chosen.possible) say_names(&p->chosen.plan);
     const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);

@@ -113,7 +113,7 @@ static umbel_err parse_words(umbeli_parser *p, given *g) {
 static umbel_err check_groups(const umbeli_parser *p, const given *g) {
     for (unsigned i = 0; i < UMBELI_WORDS; i++) {
         umbel_word_group group = umbeli_words[i].group;
-        for (unsigned k = 0; k < i && group != UMBEL_WORD_RECORDS; k++) {
+        for (unsigned k = 0; k < i && group >= UMBEL_WORD_SELECT; k++) {
             umbeli_token a = g->word[i], b = g->word[k];
             if (umbeli_words[k].group != group || !a.at || !b.at) continue;
             return umbeli_refuse(p, a.at > b.at ? a : b, umbeli_group_wrong[group]);

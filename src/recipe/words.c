@@ -28,6 +28,7 @@ const char umbeli_beginning_wrong[] =
 
 const umbeli_word umbeli_words[UMBELI_WORDS] = {
     [UMBELI_WORD_CSV] = {.name = "csv",
+                         .group = UMBEL_WORD_FIELDS,
                          .begins = true,
                          .traits = UMBEL_RECIPE_CSV,
                          .never_with = NO_FIELDS,
@@ -55,11 +56,13 @@ const umbeli_word umbeli_words[UMBELI_WORDS] = {
                           .write = umbeli_write_parts,
                           .expects = "JSON with a scalar at the path"},
     [UMBELI_WORD_DELIMITER] = {.name = "delimiter=",
+                               .group = UMBEL_WORD_FIELDS,
                                .read = umbeli_read_delimiter,
                                .write = umbeli_write_delimiter,
                                .never_with = NO_FIELDS,
                                .why = needs_fields},
     [UMBELI_WORD_HEADER] = {.name = "header",
+                            .group = UMBEL_WORD_FIELDS,
                             .traits = UMBEL_RECIPE_HEADER,
                             .never_with = BIT(JSON) | BIT(DOMAIN),
                             .why = "such files have no header",

@@ -85,7 +85,6 @@ typedef struct umbeli_digest {
     bool utf16;
 } umbeli_digest;
 
-/* Of a group one word is possible, but UMBEL_WORD_RECORDS is none. */
 typedef struct umbeli_word {
     const char *name; /* with its equals sign, if it has a value */
     umbel_word_group group;

@@ -157,7 +157,7 @@ static void use_settings(const cli_settings *s, int argc) {
     umbel_opts opts = cli_opts_of(s);
     insist(opts.threads == s->threads, "nor this one");
     insist(umbel_type_name(s->type) != NULL, "a type");
-    cli_exclude(s, OPT_LOWER, OPT_UPPER);
+    cli_exclude(s, OPT_FORCE, OPT_QUIET);
     cli_expect_args(s, 1, 3);
 }
 

@@ -551,6 +551,45 @@ static void test_traits(void **state) {
     }
 }
 
+/* A text that begins with each word of each group, and what it does to others of the group. */
+static void test_words(void **state) {
+    (void)state;
+    umbel_word word, other;
+    umbel_diag diag = {0};
+    umbel_recipe *r = NULL;
+    assert_int_equal(umbel_recipe_parse("trim", &r, &diag), UMBEL_EINVAL);
+    assert_non_null(strstr(diag.what, "begins with"));
+    for (uint32_t i = 0; umbel_recipe_word(i, &word); i++) {
+        size_t len = strlen(word.name);
+        assert_true(word.value == NULL || word.name[len - 1] == '=');
+        assert_int_equal(word.option != NULL, word.help != NULL);
+        bool begins = umbel_recipe_parse(word.name, &r, &diag) != UMBEL_EINVAL ||
+                      !strstr(diag.what, "begins with");
+        if (r) umbel_recipe_free(r);
+        r = NULL;
+        assert_int_equal(umbel_recipe_parse("trim", &r, &diag), UMBEL_EINVAL);
+        assert_int_equal(strstr(diag.what, word.name) != NULL, begins);
+        if (word.option && !word.part) {
+            char text[64];
+            snprintf(text, sizeof text, "field=1 delimiter=; %s", word.name);
+            r = parsed(text);
+            assert_non_null(strstr(umbel_recipe_text(r), word.name));
+            assert_int_equal(umbel_recipe_traits(r) & word.traits, word.traits);
+            umbel_recipe_free(r);
+            r = NULL;
+        }
+        for (uint32_t k = 0; k < i && word.option && umbel_recipe_word(k, &other); k++) {
+            char text[64];
+            if (!other.option || word.value || word.group != other.group) continue;
+            snprintf(text, sizeof text, "field=1 %s %s", word.name, other.name);
+            assert_int_equal(umbel_recipe_parse(text, &r, &diag) == UMBEL_OK,
+                             word.group < UMBEL_WORD_SELECT);
+            if (r) umbel_recipe_free(r);
+            r = NULL;
+        }
+    }
+}
+
 static void test_quoting_names(void **state) {
     (void)state;
     char text[32];
@@ -649,6 +688,7 @@ int main(void) {
         cmocka_unit_test(test_batches_agree_with_single_records),
         cmocka_unit_test(test_columns),
         cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_words),
         cmocka_unit_test(test_quoting_names),
         cmocka_unit_test(test_records_have_at_most_16_mib),
     };

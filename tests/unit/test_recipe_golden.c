@@ -92,6 +92,18 @@ static void check_file(char *const field[FIELDS], const bytes *header, const byt
     umbel_recipe_free(r);
 }
 
+/* The words that rows of the tables have, or imply, as bits. */
+static uint32_t words_seen;
+
+static void see_words(const umbel_recipe *r) {
+    umbel_word word;
+    for (uint32_t i = 0; umbel_recipe_word(i, &word); i++) {
+        const char *at = strstr(umbel_recipe_text(r), word.name);
+        bool implied = word.traits && (umbel_recipe_traits(r) & word.traits) == word.traits;
+        if (at || implied) words_seen |= UINT32_C(1) << i;
+    }
+}
+
 static void check_row(char *line) {
     static bytes header, record, want;
     char *field[FIELDS];
@@ -103,6 +115,7 @@ static void check_row(char *line) {
     from_hex(field[3], &record);
     from_hex(field[5], &want);
     umbel_recipe *r = recipe_for(field[0], &header);
+    see_words(r);
     umbel_key key = {record.at, record.len};
     uint8_t state;
     uint8_t *exact = malloc(umbel_recipe_room(r, 1, record.len) + 1);
@@ -136,6 +149,10 @@ static void test_tables(void **state) {
                   check_table("tests/golden/recipes/meanings.tsv");
     assert_true(rows >= 400);
     assert_true(check_table("tests/golden/recipes/hosts.tsv") >= 300);
+    umbel_word word;
+    for (uint32_t i = 0; umbel_recipe_word(i, &word); i++) {
+        if (!(words_seen >> i & 1)) fail_msg("no table has %s", word.name);
+    }
 }
 
 int main(void) {
