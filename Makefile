@@ -43,7 +43,7 @@ export JOBS
 .PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
         check-builds check-interop \
         check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
-        postgres postgres-extension sqlite sqlite-extension check-sql bench-sql bench-js deb \
+        postgres postgres-extension postgres-install sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb static check-static dist amalgamation install uninstall format clean
 
 all: build/CMakeCache.txt
@@ -176,6 +176,9 @@ postgres: all
 postgres-extension:
 	mkdir -p $(POSTGRES_OUT)
 	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/bindings/postgres/Makefile VPATH=$(CURDIR)/bindings/postgres
+
+postgres-install: postgres-extension
+	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/bindings/postgres/Makefile VPATH=$(CURDIR)/bindings/postgres install
 
 sqlite: all
 	scripts/setup sql

@@ -181,7 +181,7 @@ typedef struct mapped {
 
 static Size flat_size(ExpandedObjectHeader *head) {
     uint64_t size = umbel_encoded_size(((mapped *)head)->filter, UMBEL_FMT_NATIVE);
-    if (size == 0 || size > MaxAllocSize - VARHDRSZ) {
+    if (size == 0 || size > PGU_MAX_SIZE) {
         umbel_diag diag = {.what = "the file cannot be copied into a value", .need = size};
         pgu_fail(size ? UMBEL_ELIMIT : UMBEL_ENOTSUP, &diag);
     }

@@ -44,9 +44,9 @@ void pgu_fail(umbel_err err, const umbel_diag *diag) {
     const char *hint = hint_of(err);
     umbel_explain(err, diag, text, sizeof text);
     if (err == UMBEL_ELIMIT && diag && diag->need) {
-        strlcpy(text, "the filter is larger than a value of PostgreSQL can be", sizeof text);
+        strlcpy(text, "the filter is larger than a value that can be dumped", sizeof text);
         snprintf(size, sizeof size, "It needs " UINT64_FORMAT " bytes; a value holds at most %zu.",
-                 (uint64)diag->need, (size_t)MaxAllocSize);
+                 (uint64)diag->need, (size_t)PGU_MAX_SIZE);
     }
     if (err == UMBEL_EIO && diag) errno = diag->sys;
     ereport(ERROR, (err == UMBEL_EIO ? errcode_for_file_access() : errcode(sqlstate_of(err)),
@@ -84,7 +84,7 @@ umbel_opts pgu_opts(MemoryContext context) {
     static umbel_alloc alloc; /* the library copies it */
     alloc = (umbel_alloc){.alloc = allocate, .free = release, .ctx = context};
     /* Besides the bits a file holds a header, at most 1 MiB, and sums of 8 bytes per MiB. */
-    return (umbel_opts){.alloc = &alloc, .max_bytes = MaxAllocSize - (2 << 20)};
+    return (umbel_opts){.alloc = &alloc, .max_bytes = PGU_MAX_SIZE - (2 << 20)};
 }
 
 const umbel_foreign pgu_native = {.format = UMBEL_FMT_NATIVE};
@@ -92,7 +92,7 @@ const umbel_foreign pgu_native = {.format = UMBEL_FMT_NATIVE};
 struct varlena *pgu_encode(const umbel_filter *filter) {
     umbel_diag diag = {0};
     uint64_t size = umbel_encoded_size(filter, UMBEL_FMT_NATIVE);
-    if (size > MaxAllocSize - VARHDRSZ) {
+    if (size > PGU_MAX_SIZE) {
         diag.need = size;
         pgu_fail(UMBEL_ELIMIT, &diag);
     }

@@ -130,10 +130,24 @@ static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
     PG_RETURN_INT32((int32)times);
 }
 
-#define KEY_TYPE(type, read)                           \
+/* The filter with one more key: a copy. */
+static Datum with_key(FunctionCallInfo fcinfo, pgu_reader read) {
+    uint64_t number;
+    umbel_key k;
+    umbel_diag diag = {0};
+    umbel_filter *filter = pgu_open(umbel_decode, PG_GETARG_VARLENA_PP(0), CurrentMemoryContext);
+    const umbel_recipe *recipe = pgu_recipe(umbel_get_recipe(filter), CurrentMemoryContext);
+    if (!read(PG_GETARG_DATUM(1), recipe, &number, &k)) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+    umbel_err e = umbel_add(filter, k.data, k.len, NULL, &diag);
+    if (e) pgu_fail(e, &diag);
+    PG_RETURN_POINTER(pgu_encode(filter));
+}
+
+#define KEY_TYPE(type, read, add)                      \
     PG_FUNCTION_INFO_V1(umbel_pg_contains_##type);     \
     PG_FUNCTION_INFO_V1(umbel_pg_within_##type);       \
     PG_FUNCTION_INFO_V1(umbel_pg_count_##type);        \
+    PG_FUNCTION_INFO_V1(umbel_pg_add_key_##type);      \
     Datum umbel_pg_contains_##type(PG_FUNCTION_ARGS) { \
         return contains(fcinfo, 0, 1, read);           \
     }                                                  \
@@ -142,12 +156,15 @@ static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
     }                                                  \
     Datum umbel_pg_count_##type(PG_FUNCTION_ARGS) {    \
         return count(fcinfo, read);                    \
+    }                                                  \
+    Datum umbel_pg_add_key_##type(PG_FUNCTION_ARGS) {  \
+        return with_key(fcinfo, add);                  \
     }
 
-KEY_TYPE(text, asked_text)
-KEY_TYPE(bytes, pgu_key_bytes)
-KEY_TYPE(number, pgu_key_number)
-KEY_TYPE(uuid, pgu_key_uuid)
+KEY_TYPE(text, asked_text, pgu_key_text)
+KEY_TYPE(bytes, pgu_key_bytes, pgu_key_bytes)
+KEY_TYPE(number, pgu_key_number, pgu_key_number)
+KEY_TYPE(uuid, pgu_key_uuid, pgu_key_uuid)
 
 /* ---- files --------------------------------------------------------------------------------- */
 

@@ -42,7 +42,7 @@ Datum umbel_pg_info(PG_FUNCTION_ARGS) {
         CStringGetTextDatum(psprintf("%016llx", (unsigned long long)info.fingerprint)),
     };
     bool nulls[lengthof(values)] = {
-        [2] = info.capacity == 0, [3] = info.fpr == 0, [12] = info.fingerprint == 0};
+        [3] = info.capacity == 0, [4] = info.fpr == 0, [12] = info.fingerprint == 0};
     return row(fcinfo, values, nulls);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * pg_type.c - the type umbel: its text and binary forms, casts, equality, union, intersection
+ * pg_type.c - the type umbel: its text and binary forms, casts, union, intersection
  *
  * A value is a native file.  Every way into the type goes through checked(), so a value is valid.
  */
@@ -30,8 +30,7 @@ PG_FUNCTION_INFO_V1(umbel_pg_recv);
 PG_FUNCTION_INFO_V1(umbel_pg_send);
 PG_FUNCTION_INFO_V1(umbel_pg_from_bytea);
 PG_FUNCTION_INFO_V1(umbel_pg_to_bytea);
-PG_FUNCTION_INFO_V1(umbel_pg_equal);
-PG_FUNCTION_INFO_V1(umbel_pg_unequal);
+PG_FUNCTION_INFO_V1(umbel_pg_same_bits);
 PG_FUNCTION_INFO_V1(umbel_pg_merge);
 PG_FUNCTION_INFO_V1(umbel_pg_intersect);
 
@@ -72,22 +71,14 @@ static umbel_filter *opened(FunctionCallInfo fcinfo, int arg, pgu_opener open) {
     return pgu_open(open, PG_GETARG_VARLENA_PP(arg), CurrentMemoryContext);
 }
 
-static bool are_equal(FunctionCallInfo fcinfo) {
+Datum umbel_pg_same_bits(PG_FUNCTION_ARGS) {
     umbel_diag diag = {0};
     const umbel_filter *a = opened(fcinfo, 0, umbel_view), *b = opened(fcinfo, 1, umbel_view);
-    bool equal = umbel_equal(a, b);
+    bool same = umbel_equal(a, b);
     umbel_err e = umbel_damage(a, &diag);
     if (!e) e = umbel_damage(b, &diag);
     if (e) pgu_fail(e, &diag);
-    return equal;
-}
-
-Datum umbel_pg_equal(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(are_equal(fcinfo));
-}
-
-Datum umbel_pg_unequal(PG_FUNCTION_ARGS) {
-    PG_RETURN_BOOL(!are_equal(fcinfo));
+    PG_RETURN_BOOL(same);
 }
 
 static struct varlena *combined(FunctionCallInfo fcinfo,

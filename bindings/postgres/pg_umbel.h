@@ -33,6 +33,10 @@ extern _Noreturn void pgu_fail(umbel_err err, const umbel_diag *diag);
 extern uint64_t pgu_whole(double number, const char *what);
 extern umbel_kind pgu_kind(const char *name);
 
+/* The most that a value may have: as text it doubles, and pg_dump writes a row, other columns included,
+ * into one buffer of 1 GiB. */
+#define PGU_MAX_SIZE ((Size)500 << 20)
+
 /* Options for the next call of the library: memory comes from this context, and no filter may be
  * larger than a value of PostgreSQL. */
 extern umbel_opts pgu_opts(MemoryContext context);

@@ -59,7 +59,7 @@ def install(folder, extension):
         shutil.copy(bindir / program, places[0] / program)
     (places[1] / "extension").unlink()
     link_all(sharedir / "extension", places[1] / "extension")
-    ours = [ROOT / "bindings" / "postgres" / "umbel.control", *(ROOT / "bindings" / "postgres").glob("umbel--*.sql")]
+    ours = [ROOT / "bindings" / "postgres" / "umbel.control", *Path(extension).parent.glob("umbel--*.sql")]
     for file in ours:
         (places[1] / "extension" / file.name).unlink(missing_ok=True)
         shutil.copy(file, places[1] / "extension")

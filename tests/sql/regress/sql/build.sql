@@ -21,10 +21,10 @@ BEGIN
   END LOOP;
 END $$;
 SELECT plan('SELECT count(*) FROM url WHERE url <@ (SELECT v FROM serial)');
-SELECT (SELECT v FROM serial) = umbel_agg(url, 50000, 0.01) AS kind FROM url;
-SELECT k, umbel_agg(url, 50000, 0.01, umbel_with(kind => k, seed => 7)) =
+SELECT umbel_same_bits((SELECT v FROM serial), umbel_agg(url, 50000, 0.01)) AS kind FROM url;
+SELECT k, umbel_same_bits(umbel_agg(url, 50000, 0.01, umbel_with(kind => k, seed => 7)),
        (SELECT umbel_agg(url, 50000, 0.01, umbel_with(kind => k, seed => 7))
-          FROM (SELECT url FROM url OFFSET 0) alone) AS parallel_is_serial
+          FROM (SELECT url FROM url OFFSET 0) alone)) AS parallel_is_serial
   FROM url, unnest('{blocked,classic,counting,line}'::text[]) k GROUP BY k ORDER BY k;
 SELECT i % 3 AS g, round((umbel_info(umbel_agg(url, 20000, 0.01))).keys / 100) AS hundreds
   FROM url GROUP BY g ORDER BY g;
@@ -36,13 +36,13 @@ CREATE TABLE part_2 PARTITION OF part FOR VALUES FROM (20000) TO (60000);
 INSERT INTO part SELECT * FROM url;
 ANALYZE part;
 SET enable_partitionwise_aggregate = on;
-SELECT (SELECT v FROM serial) = umbel_agg(url, 50000, 0.01) AS partitions FROM part;
+SELECT umbel_same_bits((SELECT v FROM serial), umbel_agg(url, 50000, 0.01)) AS partitions FROM part;
 SET max_parallel_workers_per_gather = 0;
 EXPLAIN (COSTS off) SELECT umbel_agg(url, 50000, 0.01) FROM part;
-SELECT (SELECT v FROM serial) = umbel_agg(url, 50000, 0.01) AS partitions FROM part;
-SELECT (SELECT v FROM serial) = umbel_union(v) AS united
+SELECT umbel_same_bits((SELECT v FROM serial), umbel_agg(url, 50000, 0.01)) AS partitions FROM part;
+SELECT umbel_same_bits((SELECT v FROM serial), umbel_union(v)) AS united
   FROM (SELECT umbel_agg(url, 50000, 0.01) AS v FROM url GROUP BY i % 7) x;
-SELECT umbel_union(a.v, b.v) = serial.v AS two, umbel_intersect(serial.v, b.v) = b.v AS common
+SELECT umbel_same_bits(umbel_union(a.v, b.v), serial.v) AS two, umbel_same_bits(umbel_intersect(serial.v, b.v), b.v) AS common
   FROM serial, (SELECT umbel_agg(url, 50000, 0.01) v FROM part_1) a,
                (SELECT umbel_agg(url, 50000, 0.01) v FROM part_2) b;
 -- A running filter.

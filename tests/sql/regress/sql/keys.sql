@@ -15,7 +15,7 @@ SELECT count(*) FILTER (WHERE k.t <@ made.t) t, count(*) FILTER (WHERE k.b <@ ma
        count(*) FILTER (WHERE made.t @> k.t) commuted,
        count(*) FILTER (WHERE umbel_contains(made.t, k.t)) called FROM k, made;
 -- Text, bytea and varchar are their bytes; integers of any width are one key; the rest differ.
-SELECT t = b AS text_is_bytea, t = vc AS varchar, i4 = i8 AND i4 = i2 AS widths, t = i4 AS text_int FROM made;
+SELECT umbel_same_bits(t, b) AS text_is_bytea, t = vc AS varchar, i4 = i8 AND i4 = i2 AS widths, t = i4 AS text_int FROM made;
 SELECT 7::smallint <@ i8 AS s, 7 <@ i8 AS i, 7::bigint <@ i8 AS b, '\x0700000000000000'::bytea <@ i8 AS bytes
   FROM made;
 -- The same keys as texts, which is what PostgreSQL takes a quoted literal or an untyped parameter for.
