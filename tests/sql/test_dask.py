@@ -80,3 +80,12 @@ def test_kinds_that_do_not_merge(client):
     for kind in ("static", "tight", "scalable", "window"):
         with pytest.raises(umbel.Error):
             umbel.dask.build(bag, KEYS, 0.01, kind=kind)
+
+
+def test_what_has_no_keys_of_its_own(client):
+    frame = dask.dataframe.from_pandas(pandas.DataFrame({"url": ["a", "b"]}), npartitions=1)
+    with pytest.raises(TypeError, match=r"df\['url'\]"):
+        umbel.dask.build(frame, 10, 0.01)
+    for nothing in (["a"], "a", 7):
+        with pytest.raises(TypeError, match="Bag, Series or Array, not"):
+            umbel.dask.build(nothing, 10, 0.01)

@@ -11,6 +11,7 @@ machine would have made, and a partition that is computed twice, because a worke
 """
 from __future__ import annotations
 
+import builtins
 from typing import Any, Iterable
 
 from dask import delayed  # type: ignore[import-untyped,import-not-found,unused-ignore]
@@ -55,6 +56,10 @@ def build(keys: Any, capacity: int, fpr: float, *, type: str | None = None, **op
     keys.  capacity is for all partitions together.  The options are those of umbel.Filter; only kinds
     that can be merged are possible.  type: how numbers become keys, as in Filter.update.  A secret
     travels to the workers with the tasks."""
+    if hasattr(keys, "columns"):
+        raise TypeError("keys: a DataFrame has no keys of its own; give one of its columns, as in build(df['url'], ...)")
+    if not hasattr(keys, "to_delayed"):
+        raise TypeError(f"keys: a Dask Bag, Series or Array, not {builtins.type(keys).__name__}")
     _insist_on_merging(options)
     secret = options.get("secret")
     level = [delayed(_partial)(part, capacity, fpr, type, options) for part in keys.to_delayed()]
