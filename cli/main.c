@@ -61,7 +61,8 @@ static _Noreturn void unknown_command(const char *name) {
     cli_suggestion meant = {name, NULL, 0};
     for (const cli_command *const *c = cli_commands; *c; c++) cli_suggest(&meant, (*c)->name);
     if (meant.best) snprintf(hint, sizeof hint, "did you mean '%.20s'?", meant.best);
-    cli_die(NULL, hint, "unknown command '%s'", name);
+    const char *known = cli_hint_for(NULL, name);
+    cli_die(NULL, known ? known : hint, "unknown command '%s'", name);
 }
 
 static const cli_command *need_command(const char *name) {

@@ -80,11 +80,11 @@ static void print_line(cli_check *c, const cli_batch *b, size_t i) {
         snprintf(number, sizeof number, "%" PRIu64 ":", b->first + b->numbers[i]);
         put(c, number);
     }
-    if (c->s->mark) {
+    if (c->show == SHOW_MARK) {
         put(c, b->hits[i] ? "yes" : "no");
         put(c, mark_separator(c));
     }
-    if (c->s->annotate) {
+    if (c->show == SHOW_ANNOTATED) {
         const char *comma = "";
         for (size_t j = 0; j < c->lookup.count; j++) {
             if (!has_line(c, b, i, j)) continue;
@@ -94,6 +94,11 @@ static void print_line(cli_check *c, const cli_batch *b, size_t i) {
         }
         put(c, "\t");
     }
+    if (c->show == SHOW_KEYS) {
+        cli_output_write(&c->out, b->keys[i].data, b->keys[i].len);
+        cli_output_write(&c->out, &c->feed->sep, 1);
+        return;
+    }
     cli_output_write(&c->out, b->text + b->starts[i], b->ends[i] + 1 - b->starts[i]);
 }
 
@@ -101,7 +106,7 @@ static void print_line(cli_check *c, const cli_batch *b, size_t i) {
 static void print_verdicts(cli_check *c, const cli_batch *b) {
     if (!b->keys[0].data) return;
     c->matches += b->hits[0];
-    for (size_t j = 0; j < c->lookup.count && !c->s->count && !c->first_only; j++) {
+    for (size_t j = 0; j < c->lookup.count && c->show == SHOW_LINES; j++) {
         cli_put_safe(c->lookup.at[j].name, stdout);
         fputs(has_line(c, b, 0, j) ? ": probably in it\n" : ": certainly not in it\n", stdout);
     }
@@ -134,9 +139,10 @@ static void print_json(cli_check *c, const cli_batch *b, size_t i) {
 
 /* The column of --mark gets a name. */
 static void print_header(cli_check *c, const cli_batch *b) {
-    if (c->s->count || c->first_only || c->json || c->printed_header || !b->header.data) return;
-    if (c->s->with_filename || c->s->line_number || c->s->annotate) return; /* no longer a table */
-    if (c->s->mark) {
+    if (c->json || c->printed_header || !b->header.data) return;
+    if (c->show != SHOW_LINES && c->show != SHOW_MARK) return;
+    if (c->s->with_filename || c->s->line_number) return; /* no longer a table */
+    if (c->show == SHOW_MARK) {
         put(c, "found");
         put(c, mark_separator(c));
     }
@@ -168,10 +174,20 @@ static bool is_empty_file(const char *path) {
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* Prints the count of the file that has ended, and 0 for files without lines, up to the one with
- * this name (NULL: to the end). */
-static void count_files_until(cli_check *c, const char *name) {
-    if (c->file) print_count(c, c->file, c->file_lines, c->file_matches);
+/* All that is said of a file. */
+static void print_file(cli_check *c, const char *file, uint64_t lines, uint64_t matches) {
+    if (c->show == SHOW_COUNT) {
+        print_count(c, file, lines, matches);
+    } else if ((c->show == SHOW_FILES) == (matches > 0)) {
+        put(c, file);
+        put(c, "\n");
+    }
+}
+
+/* For the file that has ended, and for files without lines up to the one with this name (NULL: to
+ * the end). */
+static void end_files_until(cli_check *c, const char *name) {
+    if (c->file) print_file(c, c->file, c->file_lines, c->file_matches);
     c->file = name;
     c->file_lines = c->file_matches = 0;
     if (name && strcmp(name, "-e") == 0) return;
@@ -182,44 +198,60 @@ static void count_files_until(cli_check *c, const char *name) {
             c->files_begun++;
             return;
         }
-        if (is_empty_file(file)) print_count(c, shown, 0, 0);
+        if (is_empty_file(file)) print_file(c, shown, 0, 0);
     }
 }
 
-static void show(void *ctx, cli_batch *b) {
-    cli_check *c = ctx;
-    const cli_settings *s = c->s;
-    uint8_t want = !c->invert;
-    if (b->lines == no_answer) end_without_answer(c);
-    if (s->ask) {
-        print_verdicts(c, b);
-        return;
-    }
-    bool per_file = s->count && s->with_filename;
-    if (per_file && b->block.begins) count_files_until(c, b->block.begins);
-    print_header(c, b);
-    if (!s->count && !c->first_only && !s->annotate && !c->json && !s->mark && !s->line_number &&
-        !s->with_filename) {
-        c->matches += cli_output_lines(&c->out, b, want);
-        return;
-    }
-    uint64_t before = c->matches;
+/* Prints the batch's selected lines one by one; with --max-count, only so many of each file. */
+static void print_each(cli_check *c, const cli_batch *b) {
+    uint64_t most = c->s->max_count ? c->s->max_count : UINT64_MAX;
+    if (b->block.begins) c->shown = 0;
     for (size_t i = 0; i < b->lines; i++) {
-        bool selected = b->hits[i] == want;
+        bool selected = b->hits[i] == !c->invert;
+        if ((!selected && c->show != SHOW_MARK) || c->shown == most) continue;
         c->matches += selected;
-        if (!selected && !s->mark) continue;
-        if (c->first_only)
+        c->file_matches += selected;
+        c->shown++;
+        if (c->show == SHOW_STATUS)
             _exit(CLI_YES); /* without cleaning up: other threads may be waiting for a slow pipe */
-        if (s->count) continue;
+        if (!cli_check_prints(c->s)) continue;
         if (c->json) {
             print_json(c, b, i);
         } else {
             print_line(c, b, i);
         }
     }
+    c->enough = c->shown == most && c->feed->nfiles <= 1;
+}
+
+static void show(void *ctx, cli_batch *b) {
+    cli_check *c = ctx;
+    if (b->lines == no_answer) end_without_answer(c);
+    if (c->s->mode[GROUP_INPUT] == INPUT_ASKED) {
+        print_verdicts(c, b);
+        return;
+    }
+    if (c->per_file && b->block.begins) end_files_until(c, b->block.begins);
+    print_header(c, b);
+    if (c->show == SHOW_LINES && !c->json && !c->s->line_number && !c->s->with_filename &&
+        !c->s->max_count) {
+        c->matches += cli_output_lines(&c->out, b, !c->invert);
+        return;
+    }
+    if (!c->enough) print_each(c, b);
     c->file_lines += b->lines;
-    c->file_matches += c->matches - before;
-    if (b->idle) cli_output_flush(&c->out);
+    if (b->idle || c->enough) cli_output_flush(&c->out);
+}
+
+bool cli_check_prints(const cli_settings *s) {
+    cli_mode shows = s->mode[GROUP_SHOW];
+    return shows <= SHOW_ANNOTATED;
+}
+
+bool cli_check_per_file(const cli_settings *s) {
+    cli_mode shows = s->mode[GROUP_SHOW];
+    return shows == SHOW_FILES || shows == SHOW_OTHER_FILES ||
+           (shows == SHOW_COUNT && s->with_filename);
 }
 
 cli_job cli_check_job(cli_check *c) {
@@ -227,9 +259,9 @@ cli_job cli_check_job(cli_check *c) {
 }
 
 void cli_check_end(cli_check *c, uint64_t lines) {
-    if (c->s->count && c->s->with_filename) {
-        count_files_until(c, NULL);
-    } else if (c->s->count) {
+    if (c->per_file) {
+        end_files_until(c, NULL);
+    } else if (c->show == SHOW_COUNT) {
         print_count(c, NULL, lines, c->matches);
     }
     if (c->out.used) cli_output_flush(&c->out);

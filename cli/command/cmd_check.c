@@ -14,20 +14,36 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/mapped_guard.h"
+#include "lines/spool.h"
 #include "options/recipe_options.h"
-#include "umbel_quantity.h"
 
-static const uint8_t options[] = {OPT_CHECK_KEY,      OPT_ASK,
-                                  OPT_INVERT,         OPT_COUNT,
-                                  OPT_QUIET_MATCH,    OPT_LINE_NUMBER,
-                                  OPT_WITH_FILENAME,  OPT_MARK,
-                                  OPT_ALSO,           OPT_ANNOTATE,
-                                  OPT_JSON_LINES,     OPT_VERIFY_WITH,
-                                  OPT_LINE_BUFFERED,  OPT_FOLLOW_FILTER,
-                                  OPT_UNCHECKED,      OPT_THREADS,
-                                  OPT_HELP,           OPT_SECRET_FILE,
-                                  OPT_MAX_MEMORY,     CLI_LINE_OPTIONS,
-                                  CLI_CHECKED_FORMAT, OPT_END};
+static const uint8_t options[] = {OPT_CHECK_KEY,
+                                  OPT_ASK,
+                                  OPT_INVERT,
+                                  OPT_COUNT,
+                                  OPT_QUIET_MATCH,
+                                  OPT_FILES,
+                                  OPT_OTHER_FILES,
+                                  OPT_MAX_COUNT,
+                                  OPT_ONLY_MATCHING,
+                                  OPT_LINE_NUMBER,
+                                  OPT_WITH_FILENAME,
+                                  OPT_MARK,
+                                  OPT_ALSO,
+                                  OPT_ANNOTATE,
+                                  OPT_JSON_LINES,
+                                  OPT_VERIFY_WITH,
+                                  OPT_LINE_BUFFERED,
+                                  OPT_FOLLOW_FILTER,
+                                  OPT_UNCHECKED,
+                                  OPT_THREADS,
+                                  OPT_HELP,
+                                  OPT_SECRET_FILE,
+                                  OPT_SPOOL,
+                                  OPT_MAX_MEMORY,
+                                  CLI_LINE_OPTIONS,
+                                  CLI_CHECKED_FORMAT,
+                                  OPT_END};
 
 /* Standard input is either lines or a filter. */
 static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
@@ -49,42 +65,6 @@ static void refuse_other_records(const char *path, const umbel_recipe *first,
             umbel_recipe_text(other));
 }
 
-/* --ask excludes options that show keys and those that add others. */
-static void refuse_besides_asking(const cli_settings *s) {
-    static const cli_option_id others[] = {OPT_CHECK_KEY,     OPT_INVERT,  OPT_ANNOTATE,
-                                           OPT_JSON_LINES,    OPT_DIGESTS, OPT_LINE_NUMBER,
-                                           OPT_WITH_FILENAME, OPT_MARK};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) cli_exclude(s, OPT_ASK, others[i]);
-    if (s->ask && s->nargs > 1) cli_die("--ask", NULL, "looks up one key, not a FILE of lines");
-}
-
-static void refuse_contradictions(const cli_settings *s) {
-    static const cli_option_id pairs[][2] = {{OPT_JSON_LINES, OPT_QUIET_MATCH},
-                                             {OPT_JSON_LINES, OPT_ANNOTATE},
-                                             {OPT_COUNT, OPT_QUIET_MATCH},
-                                             {OPT_ANNOTATE, OPT_INVERT},
-                                             {OPT_ANNOTATE, OPT_COUNT},
-                                             {OPT_ANNOTATE, OPT_QUIET_MATCH},
-                                             {OPT_CHECK_KEY, OPT_DIGESTS},
-                                             {OPT_MARK, OPT_INVERT},
-                                             {OPT_MARK, OPT_COUNT},
-                                             {OPT_MARK, OPT_QUIET_MATCH},
-                                             {OPT_LINE_NUMBER, OPT_COUNT},
-                                             {OPT_LINE_NUMBER, OPT_QUIET_MATCH},
-                                             {OPT_WITH_FILENAME, OPT_QUIET_MATCH},
-                                             {OPT_VERIFY_WITH, OPT_ALSO},
-                                             {OPT_VERIFY_WITH, OPT_FOLLOW_FILTER}};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        cli_exclude(s, pairs[i][0], pairs[i][1]);
-    }
-    refuse_besides_asking(s);
-    uint64_t keys; /* what -n meant before it numbered lines */
-    if (s->format && s->line_number && access(s->args[0], F_OK) != 0 &&
-        umbel_parse_count(s->args[0], &keys, NULL) == UMBEL_OK) {
-        cli_die("-n", "--keys KEYS is what the filter was planned for", "numbers the lines here");
-    }
-}
-
 static void open_filters(cli_check *c, bool reads_lines) {
     const cli_settings *s = c->s;
     bool any_keyed = !s->secret;
@@ -101,12 +81,12 @@ static void open_filters(cli_check *c, bool reads_lines) {
 }
 
 /* FILE is read by the filter's own recipe: it has the form of what the filter was built from. */
-static int read_exact(cli_check *c, cli_exact *exact, const cli_feed *feed) {
-    const char *once = cli_feed_once(feed), *file = c->s->verify_with;
+static int read_exact(cli_check *c, cli_exact *exact, cli_feed *feed) {
+    const char *file = c->s->verify_with;
     umbel_filter *f = c->lookup.at[0].filter;
     umbel_info info;
-    if (once) cli_die(once, "give a FILE", "is a pipe, and --verify-with reads the lines twice");
     umbel_describe(f, &info);
+    cli_feed_spool(feed, c->s->tmp); /* it is read twice */
     umbel_recipe *recipe = info.format == UMBEL_FMT_NATIVE ? cli_recipe_stored(f, c->s->args[0])
                                                            : cli_recipe_of(f, file, c->s);
     int status = cli_exact_read(exact, c->s, &c->lookup, *feed, file, recipe);
@@ -117,11 +97,17 @@ static int read_exact(cli_check *c, cli_exact *exact, const cli_feed *feed) {
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
-    refuse_contradictions(s);
-    bool failed = false, reads_lines = s->nargs > 1 || (!s->given_keys.count && !s->ask);
+    bool asks = s->mode[GROUP_INPUT] == INPUT_ASKED;
+    cli_mode shows = s->mode[GROUP_SHOW];
+    if (asks && s->nargs > 1) cli_die("--ask", NULL, "looks up one key, not a FILE of lines");
+    bool failed = false, reads_lines = s->nargs > 1 || (!s->given_keys.count && !asks);
     refuse_two_uses_of_stdin(s, reads_lines);
-    if (!s->count && !s->quiet) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
-    cli_check c = {.s = s, .invert = s->invert, .json = s->json, .first_only = s->quiet};
+    if (cli_check_prints(s)) cli_refuse_as_input("-", s->args + 1, s->nargs - 1);
+    cli_check c = {.s = s,
+                   .show = shows,
+                   .invert = s->invert,
+                   .json = s->mode[GROUP_FORM] == FORM_JSON,
+                   .per_file = cli_check_per_file(s)};
     cli_feed feed = cli_feed_of(s, s->args + 1, s->nargs - 1, c.lookup.recipes);
     feed.use = (umbel_recipe_use)(feed.use | UMBEL_USE_LOOKUP);
     c.feed = &feed;
@@ -132,9 +118,12 @@ static int run(const cli_settings *s) {
     feed.eager = true;
     feed.failed = &failed;
     feed.skips_missing = false; /* -v prints them */
-    feed.may_end = s->quiet;
-    if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "checking";
-    const char *typed = s->ask ? cli_ask("--ask", "Key (not shown): ") : NULL;
+    feed.may_end = shows == SHOW_STATUS;
+    feed.enough = &c.enough;
+    if (shows != SHOW_STATUS && (!cli_check_prints(s) || !isatty(STDOUT_FILENO))) {
+        feed.activity = "checking";
+    }
+    const char *typed = asks ? cli_ask("--ask", "Key (not shown): ") : NULL;
     const cli_text_list asked = {&typed, 1};
     if (typed) {
         feed.given = &asked;
@@ -191,13 +180,13 @@ const cli_command cli_command_check = {
         "replaces the recorded one, because the key may be elsewhere in these files; lines "
         "are always printed whole, a header once. A line that does not have the field is in no "
         "filter: -v prints it, a warning says how many there were, and the exit status is 3.\n\n"
-        "-n and -H print what grep prints: FILE:NUMBER:LINE. With -c, -H prints one count per FILE, "
+        "--line-number and -H print what grep -n -H prints: FILE:NUMBER:LINE. With -c, -H prints one count per FILE, "
         "FILE:COUNT; -c alone prints one for all. --mark prints all lines, with yes or no and the "
         "delimiter (-t, a comma with --csv, a tab otherwise) before each, and \"found\" before a "
         "header.\n\n"
         "--verify-with FILE makes the answers exact: candidates are collected first, then FILE is "
         "read for them, then the lines are read again. Memory grows with the number of distinct "
-        "candidates; the lines cannot come from a pipe.\n\n"
+        "candidates; lines from a pipe are kept in a file (--tmp) in between.\n\n"
         "Output is written when the input pauses, so it works after tail -F. With "
         "--follow-filter, a FILTER that is replaced (by umbel build -f, by mv) is used from the "
         "next line on; one that cannot be read is reported, and the old one stays.\n\n"

@@ -14,6 +14,7 @@
 #include "command/command.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
+#include "lines/spool.h"
 #include "report/report.h"
 #include "uniq/distinct_sketch.h"
 #include "uniq/key_counts.h"
@@ -26,6 +27,7 @@ typedef struct counting {
     cli_key_counts counts;
     cli_sketch sketch;
     cli_top_keys top;
+    uint64_t printed; /* lines */
     bool printed_header;
 } counting;
 
@@ -118,7 +120,7 @@ const cli_command cli_command_count = {
     .run = run,
 };
 
-/* ---- uniq -c ------------------------------------------------------------------------------- */
+/* ---- uniq -c, -d, -D, -u ------------------------------------------------------------------------------- */
 
 /* Lines without a key do not count as repeated. */
 static void count_each(void *ctx, cli_batch *b) {
@@ -129,25 +131,37 @@ static void count_each(void *ctx, cli_batch *b) {
     }
 }
 
-static void print_counted(counting *c, uint64_t count, const void *line, size_t len) {
+static void put_count(counting *c, uint64_t count) {
     char text[24];
     int n = snprintf(text, sizeof text, "%7" PRIu64 " ", count);
     cli_output_write(&c->out, text, (size_t)n);
-    cli_output_write(&c->out, line, len);
 }
 
-/* Each key once, where it comes first. */
-static void print_each(void *ctx, cli_batch *b) {
+/* Whether the first line of a key that occurs so often is printed. */
+static bool is_kept(const counting *c, uint64_t count) {
+    switch (c->s->mode[GROUP_KEEP]) {
+    case KEEP_DUPLICATED:
+    case KEEP_ALL_DUPLICATED: return count > 1;
+    case KEEP_ONCE: return count == 1;
+    default: return count > 0;
+    }
+}
+
+/* Each key once, where it comes first; -D: all lines. */
+static void print_counted(void *ctx, cli_batch *b) {
     counting *c = ctx;
+    bool counts = c->s->mode[GROUP_TALLY] == TALLY_EACH;
     cli_output_header(&c->out, b, &c->printed_header);
     for (size_t i = 0; i < b->lines; i++) {
         const uint8_t *line = b->text + b->starts[i];
         cli_key_count lone = {.count = 1}, *slot = &lone;
         if (b->keys[i].data) slot = cli_key_counts_of(&c->counts, b->hashes[i]);
-        if (slot->count > !!c->s->repeated) {
-            print_counted(c, slot->count, line, b->ends[i] + 1 - b->starts[i]);
+        if (is_kept(c, slot->count)) {
+            if (counts) put_count(c, slot->count);
+            cli_output_write(&c->out, line, b->ends[i] + 1 - b->starts[i]);
+            c->printed++;
         }
-        slot->count = 0;
+        if (c->s->mode[GROUP_KEEP] != KEEP_ALL_DUPLICATED) slot->count = 0;
     }
 }
 
@@ -215,21 +229,11 @@ static void summarise(const counting *c, const cli_lines *read, uint64_t bytes) 
     }
 }
 
-static void refuse_filter_options(const cli_settings *s, cli_option_id counts) {
-    static const cli_option_id others[] = {OPT_KEYS,   OPT_FPR,    OPT_BYTES, OPT_STATE,
-                                           OPT_WINDOW, OPT_STRICT, OPT_KIND,  OPT_SEED};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) cli_exclude(s, counts, others[i]);
-}
-
 static cli_lines count_all(counting *c, cli_feed feed, uint64_t *bytes) {
-    const char *once = cli_feed_once(&feed);
-    if (once) {
-        cli_die(once, "give a FILE; --top N reads it once",
-                "is a pipe, and -c reads the lines twice");
-    }
+    cli_feed_spool(&feed, c->s->tmp);
     run_job(c, &feed, count_each);
     feed.quiet = true; /* it has warned */
-    cli_lines read = run_job(c, &feed, print_each);
+    cli_lines read = run_job(c, &feed, print_counted);
     *bytes = c->counts.room * sizeof *c->counts.slots;
     return read;
 }
@@ -251,8 +255,6 @@ static cli_lines count_most(counting *c, const cli_feed *feed, uint64_t *bytes, 
 
 int cli_uniq_counts(const cli_settings *s) {
     counting c = {.s = s, .hasher = cli_table_hasher_new(s), .counts.limit = s->max_memory};
-    refuse_filter_options(s, s->top ? OPT_TOP : OPT_COUNTS);
-    cli_exclude(s, OPT_TOP, OPT_REPEATED);
     if (s->top > 1000000) cli_die("--top", "at most 1000000", "too many");
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);

@@ -13,11 +13,13 @@
 #include "command/piped_build.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
+#include "lines/spool.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_DIFF_FPR,    OPT_KEYS,       OPT_EXACT,        OPT_COUNT,
-                                  OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,
-                                  OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_DIFF_FPR,    OPT_KEYS,  OPT_EXACT,        OPT_COUNT,
+                                  OPT_THREADS,     OPT_QUIET, OPT_JSON_SUMMARY, OPT_HELP,
+                                  OPT_SECRET_FILE, OPT_SPOOL, OPT_MAX_MEMORY,   CLI_LINE_OPTIONS,
+                                  OPT_END};
 
 /* A filter of the lines of B, in memory. */
 static umbel_filter *filter_of(const cli_settings *s, cli_feed feed, cli_lines *read, int *status) {
@@ -77,26 +79,27 @@ static int run(const cli_settings *s) {
     if (strcmp(s->args[0], "-") == 0 && strcmp(s->args[1], "-") == 0) {
         cli_die("standard input", NULL, "cannot be both A and B");
     }
-    if (!s->count) cli_refuse_as_input("-", s->args, s->nargs);
+    if (cli_check_prints(s)) cli_refuse_as_input("-", s->args, s->nargs);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, 1, &recipe);
     cli_feed other = cli_feed_of(s, s->args + 1, 1, &recipe);
+    if (s->exact) { /* which reads both twice */
+        cli_feed_spool(&feed, s->tmp);
+        cli_feed_spool(&other, s->tmp);
+    }
     int status = CLI_YES;
     cli_lines read = {0};
     umbel_filter *f = filter_of(s, other, &read, &status);
     status = cli_misfits_status(&read, recipe, "skipped", status);
 
-    cli_check c = {.s = s, .invert = true, .feed = &feed};
+    cli_check c = {.s = s, .show = s->mode[GROUP_SHOW], .invert = true, .feed = &feed};
     cli_exact exact = {0};
     cli_lookup_add(&c.lookup, f, s->args[1], recipe);
     feed.eager = true;
     feed.skips_missing = false;
-    if (!s->quiet && (s->count || !isatty(STDOUT_FILENO))) feed.activity = "comparing";
+    if (!s->quiet && (!cli_check_prints(s) || !isatty(STDOUT_FILENO))) feed.activity = "comparing";
     if (s->exact) {
-        const char *once = cli_feed_once(&feed);
-        if (!once) once = cli_feed_once(&other);
-        if (once) cli_die(once, "give a FILE", "is a pipe, and --exact reads the lines twice");
-        cli_exact_read(&exact, s, &c.lookup, feed, s->args[1], recipe);
+        cli_exact_read(&exact, s, &c.lookup, feed, other.files[0], recipe);
         c.exact = &exact;
     }
     cli_job job = cli_check_job(&c);

@@ -21,11 +21,11 @@
 #include "uniq/loss.h"
 #include "uniq/uniq_state.h"
 
-static const uint8_t options[] = {OPT_KEYS,          OPT_FPR,        OPT_BYTES,        OPT_STATE,
-                                  OPT_WINDOW,        OPT_REPEATED,   OPT_COUNTS,       OPT_TOP,
-                                  OPT_LINE_BUFFERED, OPT_STRICT,     OPT_THREADS,      OPT_QUIET,
-                                  OPT_JSON_SUMMARY,  OPT_HELP,       OPT_KIND,         OPT_SEED,
-                                  OPT_SECRET_FILE,   OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {
+    OPT_KEYS,          OPT_FPR,    OPT_BYTES,       OPT_STATE,      OPT_WINDOW,       OPT_REPEATED,
+    OPT_ALL_REPEATED,  OPT_UNIQUE, OPT_REPEATS,     OPT_COUNTS,     OPT_TOP,          OPT_SPOOL,
+    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,
+    OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
     const cli_settings *s;
@@ -38,7 +38,7 @@ typedef struct uniq_run {
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
-    bool by_hash, warned;
+    bool by_hash, warned, repeats;
     int warned_level, warned_loss; /* the steps already reported ... */
     double warned_losses;          /* ... and the lines, as they were then */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
@@ -255,8 +255,8 @@ static void pass_new(void *ctx, cli_batch *b) {
     u->changed |= added.lines != 0;
     u->unsaved |= added.lines != 0;
     cli_output_header(&u->out, b, &u->printed_header);
-    uint64_t printed = cli_output_lines(&u->out, &added, !u->s->repeated);
-    u->new_lines += u->s->repeated ? added.lines - printed : printed;
+    uint64_t printed = cli_output_lines(&u->out, &added, !u->repeats);
+    u->new_lines += u->repeats ? added.lines - printed : printed;
     u->unsure = false;
     cli_add_job_check_error(&u->watch, e);
     if (added.lines < b->lines) {
@@ -316,9 +316,12 @@ static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
 static int run(const cli_settings *s) {
     static uniq_run u; /* a thread may still be waiting for the lock when this returns */
     cli_refuse_as_input("-", s->args, s->nargs);
-    if (s->counts || s->top) return cli_uniq_counts(s);
+    cli_mode keep = s->mode[GROUP_KEEP];
+    bool filters = keep == KEEP_FIRST || keep == KEEP_REPEATS;
+    if (!filters || s->mode[GROUP_TALLY] != TALLY_NONE) return cli_uniq_counts(s);
     if (s->state) cli_refuse_as_input(s->state, s->args, s->nargs);
     u.s = s;
+    u.repeats = keep == KEEP_REPEATS;
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
@@ -376,7 +379,7 @@ const cli_command cli_command_uniq = {
                 "tail -F events.log | umbel uniq --window 1M -k 3\n"
                 "# Each alarm once a day, even across restarts\n"
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
-                "# Only the repeated lines\n"
+                "# The first line of each repeated key\n"
                 "umbel uniq -d --csv --header -k customer orders.csv\n"
                 "# How often each address occurs, and the ten most frequent\n"
                 "umbel uniq -c -k 1 access.log\n"
@@ -407,8 +410,10 @@ const cli_command cli_command_uniq = {
         "With --state, time continues between runs, and the state is also saved after each "
         "step. If the clock is set back, nothing is forgotten.\n\n"
         "-c prints, before the first line of each key, how often the key occurs in all the input, "
-        "in order of first occurrence and in the format of uniq(1); with -d, only keys that are "
-        "repeated. Nothing is lost: a table takes 20 to 40 bytes per key (half as much again while "
+        "in order of first occurrence and in the format of uniq(1). -d prints the first line of each key "
+        "that is repeated, -D all lines of such keys, -u the lines of keys that are not; -c goes with -d "
+        "and -u. All of them know the whole input: files are read twice, and a pipe is kept in a file "
+        "in between (--tmp). Nothing is lost or printed wrongly: a table takes 20 to 40 bytes per key (half as much again while "
         "it grows), and counts are exact unless two keys have the same 64-bit hash, which happens "
         "among 10 million keys once in 400,000 runs, and which nobody can arrange: every run draws a "
         "secret for its hashes. --top N prints the N most frequent keys, the "
@@ -416,6 +421,8 @@ const cli_command cli_command_uniq = {
         "line each. With more keys than counters, counts may be too high, by at most lines / "
         "counters, and are then printed as LOW-HIGH: the truth lies in between. A warning and exit "
         "status 3 say if a line may not belong to the top N.\n\n"
+        "--repeats prints the other lines, as an endless stream goes by: each but the first of its key. "
+        "New lines that are mistaken for repeated ones, which are lost otherwise, are printed.\n\n"
         "--state keeps the filter for the next run. It is replaced in one step after all "
         "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
         "what was printed is remembered. If the output itself cannot be written, or after "

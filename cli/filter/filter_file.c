@@ -20,9 +20,7 @@
 #include "umbel_quantity.h"
 
 static bool has_option(const cli_settings *s, cli_option_id id) {
-    const uint8_t *at = s->command->options;
-    while (*at != OPT_END && *at != id) at++;
-    return *at == id;
+    return cli_takes(s->command, id);
 }
 
 static const char *open_hint(umbel_err err, const cli_settings *s) {
@@ -223,7 +221,13 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
     umbel_err e = cli_is_foreign(p) ? umbel_create_foreign(&foreign, &opts, &f, &diag)
                                     : umbel_create(&native, &opts, &f, &diag);
     if (e == UMBEL_ENOMEM) cli_die_memory(s->command->name, p);
-    if (e) cli_die_err(s->command->name, e, &diag, e == UMBEL_EINVAL ? CLI_SEE_PLAN : NULL);
+    bool chosen = cli_given(s, OPT_KIND) && strcmp(diag.field, "hashes") == 0;
+    if (e) {
+        cli_die_err(s->command->name, e, &diag,
+                    chosen              ? "--kind classic has any number"
+                    : e == UMBEL_EINVAL ? CLI_SEE_PLAN
+                                        : NULL);
+    }
     umbel_info info;
     umbel_describe(f, &info);
     if (cli_is_foreign(p) && p->kind != UMBEL_KIND_AUTO && p->kind != info.kind) {

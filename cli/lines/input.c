@@ -25,6 +25,7 @@ struct cli_file {
     int fd;
     const char *name;
     cli_stream *stream;         /* NULL: read by ranges */
+    off_t begins;               /* where a file was when it was opened; -1: a pipe */
     uint64_t start, next, size; /* by ranges: the start, the next range, the end */
     atomic_uint users;          /* blocks still to be read, and the input itself */
     bool fresh;                 /* no block was claimed yet */
@@ -63,7 +64,11 @@ static int stat_of(const char *path, struct stat *st) {
 static void release_file(cli_file *f) {
     if (atomic_fetch_sub(&f->users, 1) != 1) return;
     if (f->stream) cli_stream_close(f->stream);
-    if (f->fd != STDIN_FILENO) close(f->fd);
+    if (f->fd != STDIN_FILENO) {
+        close(f->fd);
+    } else if (f->stream && f->begins >= 0) {
+        (void)lseek(f->fd, f->begins, SEEK_SET); /* it may be read again */
+    }
     free(f);
 }
 
@@ -91,7 +96,7 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     }
     if (!why) return fd;
     if (!in->failed) cli_die(name, fd < 0 ? NULL : "give the files in it", "%s", why);
-    cli_note(name, "%s", why);
+    cli_note(name, "%s%s", why, fd < 0 && errno == ENOENT ? " (-e KEY looks up a key)" : "");
     *in->failed = true;
     if (fd > STDIN_FILENO) close(fd);
     return -1;
@@ -117,6 +122,7 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     *f = (cli_file){.fd = fd, .name = name_of(path), .users = 1, .fresh = true};
     uint8_t first[UMBEL_INPUT_LOOK];
     off_t start = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
+    f->begins = start;
     size_t got = start >= 0 ? read_at(f, first, 0, sizeof first, (uint64_t)start) : 0;
     /* Files under /proc claim to be empty but are not. */
     bool packed = umbel_input_packed(umbel_input_look(first, got, in->sep, NULL));

@@ -54,7 +54,6 @@ cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles
     if (s->max_line > max) {
         cli_die("--max-line", narrow ? "at most 1GiB" : "at most 3GiB", "too long");
     }
-    cli_exclude(s, OPT_GIVEN_KEY, OPT_DIGESTS);
     if (s->threads > 1024) cli_die("--threads", "at most 1024", "too many");
     return (cli_feed){
         .files = files,
@@ -393,7 +392,7 @@ static void *run_thread(void *ctx) {
     cli_batch b = {0};
     for (;;) {
         pthread_mutex_lock(&p->reading);
-        bool more = cli_input_claim(p->in, &b.block);
+        bool more = !(p->feed->enough && *p->feed->enough) && cli_input_claim(p->in, &b.block);
         uint64_t ticket = p->claimed;
         if (more) p->claimed++;
         if (more && p->feed->activity) cli_progress_bytes(cli_input_done(p->in));
@@ -432,8 +431,10 @@ static const void *bind_header(void *ctx, const char *name, const uint8_t *line,
         if (!(umbel_recipe_traits(bound->recipes[i]) & UMBEL_RECIPE_COLUMNS)) continue;
         umbel_err e = umbel_recipe_bind(bound->recipes[i], line, len, &bound->owned[i], &diag);
         if (e == UMBEL_EINVAL && *diag.field) {
-            cli_die(name, "names are compared exactly", "has no column '%s' in its first line",
-                    diag.field);
+            cli_die(name,
+                    strchr(diag.field, ',') ? "one column NAME: -k may be repeated"
+                                            : "names are compared exactly",
+                    "has no column '%s' in its first line", diag.field);
         }
         if (e) cli_die_err(name, e, &diag, NULL);
         bound->recipes[i] = bound->owned[i];

@@ -53,10 +53,11 @@ typedef struct cli_feed {
     bool quiet;         /* no warning about input that looks odd */
     bool may_end;       /* a result may end the run: warnings do not wait for the end of the file */
     bool *failed;       /* as for cli_input_open */
-    bool numbered;      /* batches have numbers */
-    bool line_buffered; /* batches are always idle */
-    bool eager;         /* do not wait for full blocks: someone may be waiting for the results */
-    size_t max_line;    /* 0: as usual */
+    const _Atomic bool *enough; /* set by the job: no further block is read; or NULL */
+    bool numbered;              /* batches have numbers */
+    bool line_buffered;         /* batches are always idle */
+    bool eager;          /* do not wait for full blocks: someone may be waiting for the results */
+    size_t max_line;     /* 0: as usual */
     uint64_t max_memory; /* what lines and their decompression may take, half and half; 0: any */
     uint32_t threads;
     umbel_recipe *const *recipes; /* the first makes the keys; all agree on what a record is */

@@ -79,13 +79,17 @@ void cli_settle(cli_settings *s) {
 }
 
 /* Options for foreign filters must not be ignored. */
-static void refuse_foreign_options(const cli_filter_params *p) {
+static void refuse_foreign_options(const cli_filter_params *p, const cli_settings *s) {
     cli_option_id id = p->bits_per_key ? OPT_BITS_PER_KEY
                        : p->nonscaling ? OPT_NONSCALING
                        : p->variant    ? OPT_VARIANT
                                        : OPT_END;
     char shown[48];
-    if (id != OPT_END) cli_die(cli_option_text(id, shown), NULL, "not for native filters");
+    if (id == OPT_END) return;
+    cli_die(cli_option_text(id, shown),
+            cli_takes(s->command, OPT_FROM) ? "--from FORMAT is another system's"
+                                            : "--format FORMAT is another system's",
+            "not for native filters");
 }
 
 uint64_t cli_seed_of(const cli_settings *s, umbel_format format) {
@@ -110,7 +114,7 @@ cli_filter_params cli_params_of(const cli_settings *s) {
         .nonscaling = s->nonscaling,
     };
     if (!cli_is_foreign(&p)) {
-        refuse_foreign_options(&p);
+        refuse_foreign_options(&p, s);
     } else if (s->secret) {
         cli_die("--secret-file", "only native filters can be keyed",
                 "%s filters do not use a secret", umbel_format_name(p.format));

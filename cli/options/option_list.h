@@ -5,6 +5,7 @@
  *
  *   OPTION(ID, letters, name, ARGUMENT, choices, TYPE, field of cli_settings, help)
  *   FLAG(ID, letters, name, field of cli_settings, help)
+ *   CHOICE(ID, letters, name, help): a flag that only chooses a mode, see modes.c
  *   HEADING(ID, text): the options after it are shown below it
  *   WORDS(ID): in the list of a command, the flags that the library has for words of recipes
  */
@@ -30,6 +31,8 @@ OPTION(KIND, "", "kind", "KIND", "KIND", KIND, kind,
        "the kind of filter; auto is blocked or line, or classic if much smaller")
 OPTION(TMP, "", "tmp", "DIR", "FILE", TEXT, tmp,
        "static: keep 8 bytes per key in a file in DIR while building, not in memory")
+OPTION(SPOOL, "", "tmp", "DIR", "FILE", TEXT, tmp,
+       "keep a pipe that is read twice in a file in DIR ($TMPDIR, or /tmp)")
 OPTION(NEVER, "", "never", "FILE", "FILE", LIST, never,
        "never find the keys in FILE, unless they are added as well; may be repeated")
 OPTION(HASHES, "", "hashes", "K", NULL, COUNT32, hashes,
@@ -88,12 +91,12 @@ OPTION(MAX_MEMORY, "", "max-memory", "SIZE", NULL, SIZE, max_memory,
 
 OPTION(CHECK_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
        "look up KEY itself, instead of lines; may be repeated")
-FLAG(ASK, "", "ask", ask,
-     "ask for one key on the terminal, without showing it; says in words whether it "
-     "is in the filter")
+CHOICE(ASK, "", "ask",
+       "ask for one key on the terminal, without showing it; says in words whether it "
+       "is in the filter")
 OPTION(GIVEN_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
        "KEY itself, instead of lines; may be repeated")
-FLAG(LINE_NUMBER, "n", "line-number", line_number,
+FLAG(LINE_NUMBER, "", "line-number", line_number,
      "print the line number and a colon before each line")
 FLAG(WITH_FILENAME, "H", "with-filename", with_filename,
      "print the file name and a colon before each line; with "
@@ -101,7 +104,7 @@ FLAG(WITH_FILENAME, "H", "with-filename", with_filename,
 FLAG(LINE_BUFFERED, "", "line-buffered", line_buffered,
      "write results immediately, even if there is more input; "
      "when the input pauses, they always are")
-FLAG(MARK, "", "mark", mark, "print all lines, each after a column that says yes or no")
+CHOICE(MARK, "", "mark", "print all lines, each after a column that says yes or no")
 OPTION(VERIFY_WITH, "", "verify-with", "FILE", "FILE", TEXT, verify_with,
        "FILE has the keys that the filter was built from: drop the false "
        "positives")
@@ -112,24 +115,32 @@ FLAG(UNCHECKED, "", "unchecked", unchecked,
 OPTION(SHAPE_KEYS, "", "keys", "KEYS", NULL, COUNT, keys,
        "the filter was planned for this many keys")
 FLAG(INVERT, "v", "invert", invert, "print the lines that are certainly not in the filter")
-FLAG(COUNT, "c", "count", count, "print only the number of lines")
+CHOICE(COUNT, "c", "count", "print only the number of lines")
+CHOICE(ONLY_MATCHING, "", "only-matching", "print only the key of each line, as looked up")
+CHOICE(FILES, "l", "files-with-matches", "print only the names of files with selected lines")
+CHOICE(OTHER_FILES, "L", "files-without-match",
+       "print only the names of files without selected lines")
+OPTION(MAX_COUNT, "", "max-count", "N", NULL, COUNT, max_count,
+       "print at most N selected lines of each file")
 FLAG(QUIET_MATCH, "q", "quiet", quiet,
      "print nothing and stop at the first match; the exit status is the answer; -qq: no "
      "warnings either")
 OPTION(ALSO, "", "also", "FILTER", "FILE", LIST, also,
        "look in this filter as well; may be repeated")
-FLAG(ANNOTATE, "", "annotate", annotate,
-     "print the names of the matching filters and a tab before each line")
+CHOICE(ANNOTATE, "", "annotate",
+       "print the names of the matching filters and a tab before each line")
 FLAG(STRICT, "", "strict", strict, "fail at the first key beyond the plan")
 OPTION(STATE, "", "state", "FILTER", "FILE", TEXT, state,
        "remember keys across runs in FILTER, which is created if missing")
 OPTION(WINDOW, "", "window", "N|DURATION/STEP", NULL, WINDOW, window,
        "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
        "90m/10m), and forget older ones; for endless streams")
-FLAG(REPEATED, "d", "repeated", repeated, "print the repeated lines instead")
-FLAG(COUNTS, "c", "count", counts,
-     "print how often each key occurs before its first line; files are read "
-     "twice")
+CHOICE(REPEATED, "d", "repeated", "print one line of each key that is repeated: the first")
+CHOICE(ALL_REPEATED, "D", "all-repeated", "print all lines of keys that are repeated")
+CHOICE(UNIQUE, "u", "unique", "print the lines whose keys are not repeated")
+CHOICE(REPEATS, "", "repeats",
+       "print every line but the first of each key, as the stream goes by; lost lines appear here")
+CHOICE(COUNTS, "c", "count", "print how often each key occurs before its first line")
 OPTION(TOP, "", "top", "N", NULL, COUNT32, top,
        "print the N most frequent keys, with their counts, at the end of the input")
 FLAG(EXACT, "", "exact", exact,

@@ -87,7 +87,9 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     if (id == OPT_QUIET || id == OPT_QUIET_MATCH) s->silent = s->quiet; /* -qq */
     s->given[id] = true;
     switch (o->type) {
-    case TYPE_FLAG: *(bool *)field = true; break;
+    case TYPE_FLAG:
+        if (o->field) *(bool *)field = true;
+        break;
     case TYPE_TEXT: *(const char **)field = value; break;
     case TYPE_LIST: put_text(field, value); break;
     case TYPE_PAIRS: put_pair(field, shown, value); break;

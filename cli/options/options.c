@@ -18,12 +18,19 @@ static const cli_option options[OPTION_COUNT] = {
                   help},
 #define FLAG(id, letters, name, member, help) \
     [OPT_##id] = {letters, name, NULL, NULL, TYPE_FLAG, offsetof(cli_settings, member), help},
+#define CHOICE(id, letters, name, help) \
+    [OPT_##id] = {letters, name, NULL, NULL, TYPE_FLAG, 0, help},
 #define HEADING(id, text) [OPT_##id] = {"", "", NULL, NULL, TYPE_FLAG, 0, text},
 #define WORDS(id) [OPT_##id] = {"", "", NULL, NULL, TYPE_FLAG, 0, ""},
 #include "options/option_list.h"
 };
 
 /* ---- Flags for words of recipes ---- */
+
+/* As in uniq(1) and grep(1). */
+static bool is_case(const char *option) {
+    return option && strcmp(option, "lower") == 0;
+}
 
 /* The rows of words that are a flag; of others the name is NULL. */
 static const cli_option *words(void) {
@@ -32,7 +39,7 @@ static const cli_option *words(void) {
     umbel_word word;
     for (uint32_t i = 0; !made && i < CLI_WORDS && umbel_recipe_word(i, &word); i++) {
         flags[i] = (cli_option){.name = word.option,
-                                .letters = "",
+                                .letters = is_case(word.option) ? "i" : "",
                                 .type = TYPE_FLAG,
                                 .field = offsetof(cli_settings, words) + i,
                                 .help = word.help};
@@ -112,13 +119,6 @@ void cli_suggest(cli_suggestion *s, const char *candidate) {
     s->distance = d;
 }
 
-/* Options that 0.2 had under other names. */
-static const struct {
-    const char *name, *now;
-} retired[] = {{"strategy", "now --variant mitz32; without it MURMUR128_MITZ_64"},
-               {"funnel", "now --type string, utf16, int64 or int32"},
-               {"int", "now --variant int32; without it 64"}};
-
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
     bool top = !c->run;
@@ -131,13 +131,11 @@ static _Noreturn void unknown(const cli_command *c, const char *arg) {
         for (const uint8_t *id = cli_options_of(c); *id; id++)
             cli_suggest(&meant, cli_option_of(*id)->name);
         if (meant.best) snprintf(hint, sizeof hint, "did you mean '--%.32s'?", meant.best);
-        for (size_t i = 0; i < sizeof retired / sizeof *retired; i++) {
-            if (strcmp(name, retired[i].name) == 0)
-                snprintf(hint, sizeof hint, "%s", retired[i].now);
-        }
     }
+    const char *known = cli_hint_for(top ? NULL : c->name, arg);
     /* Do not quote the value, which may be a secret. */
-    cli_die(top ? NULL : c->name, hint, "unknown option %.*s", (int)strcspn(arg, "="), arg);
+    cli_die(top ? NULL : c->name, known ? known : hint, "unknown option %.*s",
+            (int)strcspn(arg, "="), arg);
 }
 
 typedef struct arg_cursor {
@@ -181,8 +179,15 @@ static void short_options(cli_settings *s, arg_cursor *c) {
     }
 }
 
+bool cli_takes(const cli_command *c, cli_option_id id) {
+    const uint8_t *at = c->options;
+    while (*at != OPT_END && *at != id) at++;
+    return *at == id;
+}
+
 void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *out) {
     *out = (cli_settings){.command = command, .threads = 1};
+    cli_modes_begin(out);
     out->args = cli_alloc((size_t)argc * sizeof *out->args);
     bool options_end = false;
     for (arg_cursor c = {argc, 1, argv}; c.at < argc; c.at++) {
@@ -197,6 +202,7 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
             short_options(out, &c);
         }
     }
+    cli_modes_settle(out);
 }
 
 void cli_settings_free(cli_settings *s) {

@@ -12,17 +12,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "options/modes.h"
 #include "umbel_foreign.h"
 
 typedef enum cli_option_id {
     OPT_END = 0,
 #define OPTION(id, ...) OPT_##id,
 #define FLAG(id, ...) OPT_##id,
+#define CHOICE(id, ...) OPT_##id,
 #define HEADING(id, ...) OPT_##id,
 #define WORDS(id) OPT_##id,
 #include "options/option_list.h"
 #undef OPTION
 #undef FLAG
+#undef CHOICE
 #undef HEADING
 #undef WORDS
     OPTION_COUNT /* then one for each word of recipes, in the order of umbel_recipe_word */
@@ -55,7 +58,7 @@ typedef struct cli_option {
     const char *argument; /* as shown; NULL for flags */
     const char *choices; /* for completions: "FILE", "KIND", "FORMAT", "TYPE" or words; NULL: any */
     cli_option_type type;
-    size_t field; /* where in cli_settings the value goes */
+    size_t field; /* where in cli_settings the value goes; 0: given[] says it */
     const char *help;
 } cli_option;
 
@@ -97,11 +100,13 @@ typedef struct cli_command {
 struct cli_settings {
     bool given[OPTIONS_AND_WORDS];
     const cli_command *command;
-    const char **args; /* everything that is not an option, in order */
+    cli_mode mode[CLI_GROUPS]; /* what the command does */
+    const char **args;         /* everything that is not an option, in order */
     int nargs;
 
     bool negative_seed;
     uint64_t keys, bytes, seed, filter, max_line, max_memory, database, wait;
+    uint64_t max_count;
     uint32_t hashes, bits_per_key, expansion, threads, columns, shards;
     double fpr;
     umbel_kind kind;               /* AUTO unless given */
@@ -121,13 +126,12 @@ struct cli_settings {
     bool squid, anywhere;
     const char *verify_with;
     uint32_t top;
-    bool counts, exact;
-    bool line_number, with_filename, line_buffered, mark, follow_filter, unchecked;
+    bool exact;
+    bool line_number, with_filename, line_buffered, follow_filter, unchecked;
     bool words[CLI_WORDS]; /* the flags for words of recipes */
     bool digests, same_rule, names;
     bool force, nonscaling, null, skip_empty;
-    bool ask, invert, count, quiet, silent, annotate, strict, repeated, plot, cluster, json, help,
-        version;
+    bool invert, quiet, silent, strict, plot, cluster, json, help, version;
 };
 
 /* The options that a command takes, OPT_END last: its list, with the flags for words in place of
@@ -150,6 +154,14 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
 void cli_settle(cli_settings *s);
 void cli_settings_free(cli_settings *s);
 
+/* Whether this command has the option. */
+bool cli_takes(const cli_command *c, cli_option_id id);
+
+/* modes.c: the choices without options, and those that the given options make; exits if they
+ * contradict each other. */
+void cli_modes_begin(cli_settings *s);
+void cli_modes_settle(cli_settings *s);
+
 /* Refuses two options that contradict each other. */
 void cli_exclude(const cli_settings *s, cli_option_id a, cli_option_id b);
 
@@ -166,6 +178,10 @@ uint64_t cli_window_min_step(uint64_t duration);
 
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);
+
+/* hints.c: what leads on from an option of another program, or of an older umbel, that `command`
+ * does not take, or from the name of a command (command is NULL); NULL: nothing is known. */
+const char *cli_hint_for(const char *command, const char *typed);
 
 /* What a mistyped word was probably meant to be: the best candidate so far, at first {word, NULL,
  * 0}. */

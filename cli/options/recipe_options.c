@@ -230,6 +230,37 @@ static void settle_selection(words *w, const words *given) {
     }
 }
 
+/* Whether the words but one are a recipe. */
+static bool parses_without(const words *all, unsigned one) {
+    words w = *all;
+    bool selects = false;
+    umbel_recipe *recipe = NULL;
+    w.at[one] = NULL;
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        umbel_word row = row_of(i);
+        selects |= w.at[i] && (row.group == UMBEL_WORD_SELECT || row.traits & UMBEL_RECIPE_PARENTS);
+    }
+    char whole[] = "line";
+    if (!selects) w.at[row_named(whole, 4)] = whole;
+    char *text = text_of(&w);
+    bool parses = umbel_recipe_parse(text, &recipe, NULL) == UMBEL_OK;
+    umbel_recipe_free(recipe);
+    free(text);
+    return parses;
+}
+
+/* If the words are no recipe, names two options of which one has to go. */
+static void refuse_pair(const cli_settings *s, const words *w, const words *given) {
+    if (parses_without(w, CLI_WORDS - 1)) return; /* there are fewer words */
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        for (unsigned k = 0; k < i && given->at[i]; k++) {
+            if (given->at[k] && parses_without(w, i) && parses_without(w, k)) {
+                cli_exclude(s, option_of(k), option_of(i));
+            }
+        }
+    }
+}
+
 char *cli_recipe_text(const cli_settings *s, const char *stored) {
     words w = words_of(stored), given = words_given(s);
     exclude(s, &given);
@@ -238,6 +269,7 @@ char *cli_recipe_text(const cli_settings *s, const char *stored) {
     for (unsigned i = 0; i < CLI_WORDS; i++) {
         if (given.at[i]) drop(&w, i), w.at[i] = given.at[i];
     }
+    refuse_pair(s, &w, &given);
     char *text = s->recipe ? cli_strndup(s->recipe, strlen(s->recipe)) : text_of(&w);
     free_words(&w);
     return text;

@@ -75,8 +75,8 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
     }
     if (!(rate > 0)) rate = info.fpr < 0.25 ? 2 * info.fpr : 0.5 + info.fpr / 2;
     if (!(rate > info.fpr) || !(info.fpr > 0) || !info.capacity) {
-        cli_die("-p", "it is for all layers together", "must be above %s, the filter's own rate",
-                umbel_rate_text(info.fpr, own));
+        cli_die("-p", "--expansion: it is for all layers together",
+                "must be above %s, the filter's own rate", umbel_rate_text(info.fpr, own));
     }
     snprintf(text, sizeof text, "%" PRIu64, expansion);
     umbel_err e = umbel_set_meta(f, "bf.expansion", text, &diag);

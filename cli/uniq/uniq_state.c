@@ -134,7 +134,6 @@ static umbel_filter *load(const cli_settings *s, umbel_clock *clock) {
 }
 
 cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
-    cli_exclude(s, OPT_WINDOW, OPT_KIND);
     if (s->window.keys) cli_exclude(s, OPT_WINDOW, OPT_KEYS);
     cli_uniq_state u = {.clock = {.step = s->window.step, .generations = s->window.generations}};
     if (s->state) cli_update_lock(s->state, s);

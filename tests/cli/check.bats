@@ -78,7 +78,7 @@ make_filters() {
 @test "check: contradictions are refused" {
     make_filters
     refused "--count and --quiet contradict" umbel check -c -q low.umb low
-    refused "--annotate and --invert contradict" umbel check --annotate -v low.umb low
+    refused "--invert and --annotate contradict" umbel check --annotate -v low.umb low
     refused "no field is selected" umbel check -t , low.umb low
     refused "'ab' is not one character" umbel check -t ab -k 1 low.umb low
 }

@@ -10,16 +10,16 @@ make_filter() {
     : > empty
 }
 
-@test "lookup: -n and -H print what grep prints" {
+@test "lookup: --line-number and -H print what grep -nH prints" {
     make_filter
     grep -nHxFf keys lines > truth
-    umbel check --verify-with keys -nH f.umb lines > got
+    umbel check --verify-with keys --line-number -H f.umb lines > got
     cmp truth got
-    [ "$(umbel check -n f.umb --skip-empty <(printf '\n\n7\n\n8\n'))" = $'3:7\n5:8' ]
+    [ "$(umbel check --line-number f.umb --skip-empty <(printf '\n\n7\n\n8\n'))" = $'3:7\n5:8' ]
     [ "$(umbel check -H f.umb < keys | head -1)" = "standard input:1" ]
-    [ "$(umbel check -n -v f.umb <(printf '1\nx\n2\ny\n') -j 2)" = $'2:x\n4:y' ]
+    [ "$(umbel check --line-number -v f.umb <(printf '1\nx\n2\ny\n') -j 2)" = $'2:x\n4:y' ]
     # Records of CSV, of which a header is the first.
-    [ "$(printf 'id,k\n1,5\n2,"x\ny"\n3,6\n' | umbel check -n --csv -k k f.umb)" = $'2:1,5\n4:3,6' ]
+    [ "$(printf 'id,k\n1,5\n2,"x\ny"\n3,6\n' | umbel check --line-number --csv -k k f.umb)" = $'2:1,5\n4:3,6' ]
 }
 
 @test "lookup: -c -H counts each file, with -j and --json, empty and missing ones too" {
@@ -37,7 +37,7 @@ make_filter() {
     printf '%s\n' '{"file":"keys","lines":100,"selected":100}' '{"file":"empty","lines":0,"selected":0}' > want
     cmp want got
     [ "$(umbel check -c f.umb keys keys)" -eq 200 ]
-    refused "contradict each other" umbel check -n -c f.umb keys
+    refused "--line-number and --count contradict each other" umbel check --line-number -c f.umb keys
 }
 
 @test "lookup: --mark says yes or no of every line" {
@@ -80,7 +80,7 @@ make_filter() {
 
 @test "lookup: --verify-with refuses what it cannot do" {
     make_filter
-    refused "is a pipe, and --verify-with reads the lines twice" umbel check --verify-with keys f.umb
+    seq 90 110 | umbel check --verify-with keys f.umb | cmp - <(seq 90 100) # from a pipe, too
     refused "No such file" umbel check --verify-with nothing f.umb lines
     refused "contradict each other" umbel check --verify-with keys --also f.umb f.umb lines
 }
@@ -180,4 +180,22 @@ make_filter() {
     [ "$line" = 3 ]
     exec 8>&-
     wait $pid
+}
+
+@test "lookup: -l, -L, --max-count and --only-matching do what grep's do" {
+    make_filter
+    seq 500 600 > none
+    gzip -kc keys > keys.gz
+    [ "$(umbel check --verify-with keys -l f.umb keys none empty keys.gz lines | paste -sd ' ')" = "keys keys.gz lines" ]
+    [ "$(umbel check --verify-with keys -L f.umb keys none empty keys.gz lines | paste -sd ' ')" = "none empty" ]
+    [ "$(umbel check --verify-with keys -lv f.umb keys none | paste -sd ' ')" = none ]
+    [ "$(umbel check --verify-with keys --max-count 2 f.umb keys lines | paste -sd ' ')" = "$(grep -hxm 2 -Ff keys keys lines | paste -sd ' ')" ]
+    [ "$(umbel check --verify-with keys -c -H --max-count 2 f.umb keys none)" = $'keys:2\nnone:0' ]
+    # An endless stream ends with its last line.
+    [ "$(timeout 20 bash -c 'yes 5 | "$UMBEL" check --max-count 3 f.umb')" = $'5\n5\n5' ]
+    [ "$(printf 'a,5,x\nb,6,y\n' | umbel check -t , -k 2 --only-matching f.umb)" = $'5\n6' ]
+    refused "--only-matching prints keys" umbel check -o f.umb keys
+    refused "--max-count N" umbel check -m 3 f.umb keys
+    refused "--line-number numbers lines" umbel check -n f.umb keys
+    refused "by umbel build" umbel check -f keys lines
 }

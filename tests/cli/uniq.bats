@@ -8,7 +8,7 @@ load helper
     awk 'seen[$0]++' text > repeated
     for j in 1 4; do
         umbel uniq -q -p 1e-9 -n 1e6 -j $j text | cmp - expected
-        umbel uniq -q -p 1e-9 -n 1e6 -j $j -d text | cmp - repeated
+        umbel uniq -q -p 1e-9 -n 1e6 -j $j --repeats text | cmp - repeated
         umbel uniq -q -p 1e-9 -n 1e6 --kind blocked -j $j < text | cmp - expected
     done
 }
