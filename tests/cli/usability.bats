@@ -48,7 +48,7 @@ load helper
         run --separate-stderr umbel check -j $j k.umb missing keys . 
         [ "$status" -eq 2 ]
         [ "$output" = "$(seq 1000)" ]
-        [ "${stderr_lines[0]}" = "umbel: missing: No such file or directory" ]
+        [ "${stderr_lines[0]}" = "umbel: missing: No such file or directory (-e KEY looks up a key)" ]
         [ "${stderr_lines[1]}" = "umbel: .: is a directory" ]
     done
     run --separate-stderr umbel check -q k.umb missing keys
