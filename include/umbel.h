@@ -31,10 +31,11 @@
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
  *              get back, so that a later version can use them.  Start from { 0 } or a designated
  *              initialiser.  Enums may gain values; existing numbers never change.
- *              Final structs: umbel_key, umbel_alloc and umbel_reader.
+ *              Final structs: umbel_key, umbel_alloc, umbel_confirm and umbel_reader.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel_recipe.h (records into keys),
+ * umbel_lookup.h (texts looked up, in files that are replaced),
  * umbel_quantity.h (numbers as people write them), umbel_inline.h (lookups without a call),
  * umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
  */
@@ -69,21 +70,21 @@ typedef struct umbel_foreign umbel_foreign; /* other systems' filters: umbel_for
 
 typedef enum umbel_err {
     UMBEL_OK = 0,
-    UMBEL_EINVAL = 1,     /* a parameter is out of range, or parameters contradict each other    */
-    UMBEL_ENOMEM = 2,     /* out of memory                                                       */
-    UMBEL_ELIMIT = 3,     /* above umbel_opts.max_bytes                                          */
-    UMBEL_ECORRUPT = 4,   /* the bytes are not a valid filter of that format                     */
-    UMBEL_EVERSION = 5,   /* the file's version, or an option in it, is unknown to this library  */
-    UMBEL_ESPACE = 6,     /* the output buffer is too small                                      */
-    UMBEL_EFULL = 7,      /* the filter has reached its limit and may not grow                   */
-    UMBEL_EFROZEN = 8,    /* the filter is read-only: a view, a mapped file or a static kind     */
-    UMBEL_EMISMATCH = 9,  /* the filters differ in kind, hash, seed, secret or size              */
-    UMBEL_ENOTSUP = 10,   /* this kind or format does not support the operation                  */
-    UMBEL_EABSENT = 11,   /* the key to remove is certainly not in the filter                    */
-    UMBEL_EIO = 12,       /* the operating system refused; diag->sys holds its errno             */
-    UMBEL_ESECRET = 13,   /* the secret is wrong, missing, or given where none is needed         */
-    UMBEL_EUNKNOWN = 14,  /* format not recognised; specify one                                  */
-    UMBEL_EUNSYNCED = 15  /* saved and in place, but the directory could not be synced: a power
+    UMBEL_EINVAL = 1,    /* a parameter is out of range, or parameters contradict each other    */
+    UMBEL_ENOMEM = 2,    /* out of memory                                                       */
+    UMBEL_ELIMIT = 3,    /* above umbel_opts.max_bytes                                          */
+    UMBEL_ECORRUPT = 4,  /* the bytes are not a valid filter of that format                     */
+    UMBEL_EVERSION = 5,  /* the file's version, or an option in it, is unknown to this library  */
+    UMBEL_ESPACE = 6,    /* the output buffer is too small                                      */
+    UMBEL_EFULL = 7,     /* the filter has reached its limit and may not grow                   */
+    UMBEL_EFROZEN = 8,   /* the filter is read-only: a view, a mapped file or a static kind     */
+    UMBEL_EMISMATCH = 9, /* the filters differ in kind, hash, seed, secret or size              */
+    UMBEL_ENOTSUP = 10,  /* this kind or format does not support the operation                  */
+    UMBEL_EABSENT = 11,  /* the key to remove is certainly not in the filter                    */
+    UMBEL_EIO = 12,      /* the operating system refused; diag->sys holds its errno             */
+    UMBEL_ESECRET = 13,  /* the secret is wrong, missing, or given where none is needed         */
+    UMBEL_EUNKNOWN = 14, /* format not recognised; specify one                                  */
+    UMBEL_EUNSYNCED = 15 /* saved and in place, but the directory could not be synced: a power
                              cut may bring the old file back; diag->sys holds the errno          */
 } umbel_err;
 
@@ -130,12 +131,12 @@ typedef enum umbel_kind {
  * that promises nothing (classic then needs hashes). */
 typedef struct umbel_params {
     umbel_kind kind;
-    uint32_t hashes;       /* probes per key; line: 4, 8 or 16, static: 3 or 4; 0: the best      */
-    uint64_t capacity;     /* keys planned for                                                    */
-    double fpr;            /* false-positive rate promised once they are in, in (0,1)             */
-    uint64_t bytes;        /* memory for the bits, at most                                        */
-    uint64_t seed;         /* varies where keys go; filters merge only if their seeds are equal   */
-    bool concurrent;       /* any number of threads may add at the same time (blocked, line)      */
+    uint32_t hashes;   /* probes per key; line: 4, 8 or 16, static: 3 or 4; 0: the best      */
+    uint64_t capacity; /* keys planned for                                                    */
+    double fpr;        /* false-positive rate promised once they are in, in (0,1)             */
+    uint64_t bytes;    /* memory for the bits, at most                                        */
+    uint64_t seed;     /* varies where keys go; filters merge only if their seeds are equal   */
+    bool concurrent;   /* any number of threads may add at the same time (blocked, line)      */
     struct {
         uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */
         uint32_t max_layers; /* then UMBEL_EFULL; 0: 64                                           */
@@ -201,7 +202,7 @@ UMBEL_API void umbel_never_free(umbel_never *never);
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* Keys are bytes, as they are: a filter's recipe (umbel_meta.h), which makes keys of texts, is not
- * applied here, but by umbel_recipe_apply and umbel_list_has (umbel_recipe.h). */
+ * applied here, but by umbel_recipe_apply and umbel_lookup_texts (umbel_lookup.h). */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
  * filter would have to grow and may not.  Every lookup that begins after the return finds the key;
@@ -257,8 +258,7 @@ UMBEL_API umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashe
  * UMBEL_EMISMATCH, naming what differs, unless layout, seed, secret, bits and hashes are equal and
  * both recipes make the same keys (umbel_recipe_same_keys).  The recipe of `into` stays. */
 UMBEL_API umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);
-UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with,
-                                    umbel_diag *diag);
+UMBEL_API umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag);
 
 /* *yes: every bit of `part` is set in `whole`, which is necessary, and nearly sufficient, for every
  * key of part to be in whole. */
@@ -282,10 +282,19 @@ UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **ou
 /* The system that a filter is for; umbel_foreign.h describes the formats.  ANY: when reading,
  * recognise it; when writing, the filter's own. */
 typedef enum umbel_format {
-    UMBEL_FMT_ANY = 0, UMBEL_FMT_NATIVE = 1, UMBEL_FMT_LEVELDB = 2, UMBEL_FMT_COREKV = 3,
-    UMBEL_FMT_BADGER = 4, UMBEL_FMT_CLICKHOUSE = 5, UMBEL_FMT_GOCRC32 = 6, UMBEL_FMT_GUAVA = 7,
-    UMBEL_FMT_PARQUET = 8, UMBEL_FMT_REDISBLOOM = 9, UMBEL_FMT_DCSO = 10,
-    UMBEL_FMT_ROCKSDB = 11, UMBEL_FMT_SPARK = 12
+    UMBEL_FMT_ANY = 0,
+    UMBEL_FMT_NATIVE = 1,
+    UMBEL_FMT_LEVELDB = 2,
+    UMBEL_FMT_COREKV = 3,
+    UMBEL_FMT_BADGER = 4,
+    UMBEL_FMT_CLICKHOUSE = 5,
+    UMBEL_FMT_GOCRC32 = 6,
+    UMBEL_FMT_GUAVA = 7,
+    UMBEL_FMT_PARQUET = 8,
+    UMBEL_FMT_REDISBLOOM = 9,
+    UMBEL_FMT_DCSO = 10,
+    UMBEL_FMT_ROCKSDB = 11,
+    UMBEL_FMT_SPARK = 12
 } umbel_format;
 
 /* The function that hashes keys.  Native files store the numbers 1 and 2. */
@@ -308,10 +317,10 @@ typedef enum umbel_hash_function {
 
 typedef struct umbel_info {
     umbel_kind kind;
-    umbel_format format;  /* whose hashing and sizing it follows                                  */
+    umbel_format format; /* whose hashing and sizing it follows                                  */
     umbel_hash_function hash;
-    const char *layout;   /* "blocked/xxh3", ...                                                  */
-    const char *kernel;   /* "avx2", "generic", ...                                               */
+    const char *layout; /* "blocked/xxh3", ...                                                  */
+    const char *kernel; /* "avx2", "generic", ...                                               */
     uint64_t seed;
     uint64_t fingerprint; /* tells secrets apart and says nothing else about them; 0: no secret   */
     uint64_t capacity;    /* keys planned for; 0: unknown                                         */
@@ -326,9 +335,9 @@ typedef struct umbel_info {
     bool grows;           /* opens another layer instead of exceeding its rate                    */
     bool frozen;          /* read-only                                                            */
     bool concurrent;
-    bool manual;          /* windows that only umbel_advance advances                             */
-    uint32_t exceptions;  /* good keys that would be found by mistake (umbel_never), and are not  */
-    bool outdated;        /* keys were added after the exceptions were found                      */
+    bool manual;         /* windows that only umbel_advance advances                             */
+    uint32_t exceptions; /* good keys that would be found by mistake (umbel_never), and are not  */
+    bool outdated;       /* keys were added after the exceptions were found                      */
     uint8_t reserved8[3];
     uint64_t reserved[3];
 } umbel_info;
@@ -356,12 +365,12 @@ UMBEL_API void umbel_describe(const umbel_filter *filter, umbel_info *info);
 UMBEL_API void umbel_measure(const umbel_filter *filter, umbel_measurement *now);
 
 typedef struct umbel_health {
-    bool overfull;  /* beyond doubt more keys than planned, or a live rate above the promise; only
+    bool overfull;   /* beyond doubt more keys than planned, or a live rate above the promise; only
                         the former in foreign formats that plan for a number of keys, because
                         their sizing may miss the requested rate                                  */
     bool keys_known; /* false: every bit is set, which any number of keys may have done           */
     bool beyond_plan; /* overfull because of its keys, not only because of its rate               */
-    double keys;     /* distinct keys in it; 0 unless keys_known ...                              */
+    double keys; /* distinct keys in it; 0 unless keys_known ...                              */
     double keys_error; /* ... and their standard error                                            */
     double rate;     /* live false-positive rate ...                                              */
     double promised; /* ... and the rate promised at capacity; 0: none                            */
@@ -484,7 +493,7 @@ struct umbel_opts {
 UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret,
                                        umbel_diag *diag);
 
-UMBEL_API const char *umbel_kind_name(umbel_kind kind);       /* "blocked"; NULL: no such kind   */
+UMBEL_API const char *umbel_kind_name(umbel_kind kind); /* "blocked"; NULL: no such kind   */
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
 UMBEL_API const char *umbel_kind_purpose(umbel_kind kind); /* "fast and general"; NULL: no kind   */
 

@@ -49,7 +49,7 @@ typedef enum umbel_recipe_trait {
     UMBEL_RECIPE_HEADER = 2,   /* the first record of each file is a header, not a key           */
     UMBEL_RECIPE_COLUMNS = 4,  /* parts are named: use umbel_recipe_bind for each file           */
     UMBEL_RECIPE_CSV = 8,      /* records may contain separators: umbel_recipe_ends, _scan       */
-    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks for several keys: umbel_recipe_next              */
+    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks for several keys: a domain name and its parents  */
     UMBEL_RECIPE_DIGEST = 32,  /* UMBEL_USE_DIGEST makes a difference                            */
     UMBEL_RECIPE_TYPED = 64,   /* type=: for filters of other systems                            */
     UMBEL_RECIPE_CRLF = 128    /* a CR at the end of a record is not part of the key             */
@@ -214,10 +214,10 @@ typedef enum umbel_input {
  * is NUL, NULs say nothing.  *more (optional): with more bytes a magic number may be complete. */
 UMBEL_API umbel_input umbel_input_look(const void *first, size_t len, uint8_t separator,
                                        bool *more);
-UMBEL_API bool umbel_input_packed(umbel_input input);         /* GZIP to LZIP                    */
-UMBEL_API const char *umbel_input_name(umbel_input input);    /* "zstd", "PNG", "UTF-16LE"       */
-UMBEL_API const char *umbel_input_text(umbel_input input);    /* "compressed with zstd"          */
-UMBEL_API const char *umbel_input_remedy(umbel_input input);  /* "zstd -dc FILE"; NULL: none     */
+UMBEL_API bool umbel_input_packed(umbel_input input);        /* GZIP to LZIP                    */
+UMBEL_API const char *umbel_input_name(umbel_input input);   /* "zstd", "PNG", "UTF-16LE"       */
+UMBEL_API const char *umbel_input_text(umbel_input input);   /* "compressed with zstd"          */
+UMBEL_API const char *umbel_input_remedy(umbel_input input); /* "zstd -dc FILE"; NULL: none     */
 
 /* UMBEL_ENOTSUP, in words, unless it is lines. */
 UMBEL_API umbel_err umbel_input_refuse(umbel_input input, umbel_diag *diag);
@@ -274,45 +274,6 @@ UMBEL_API umbel_key umbel_records_header(const umbel_records *records);
 
 /* Of all batches so far. */
 UMBEL_API void umbel_records_unseen(const umbel_records *records, umbel_unseen *out);
-
-/* ---- Lists that can be replaced while they are queried -------------------------------------- */
-
-/* A filter in a file, queried by its recipe: what resolvers, proxies and servers need from a list.
- * The file may be replaced at any time (by umbel_file_save or mv): lookups check for that at most
- * once per second, and then use the new file or, if it is not a filter, keep the old one.  Files of
- * up to 64 MiB are read into memory and checked, so nothing done to the file afterwards does any
- * harm; larger ones are mapped (umbel_file_open).  A file that is refused is not read again until
- * it changes.  One thread per list. */
-typedef struct umbel_list umbel_list;
-UMBEL_API umbel_err umbel_list_open(const char *path, const umbel_opts *opts, umbel_list **out,
-                                    umbel_diag *diag);
-UMBEL_API void umbel_list_close(umbel_list *list); /* NULL is allowed                            */
-
-/* Whether the filter has the key of this text or, for a domain name, one of its parents.  A text
- * without a key is in no list.  UMBEL_USE_LOOKUP is implied. */
-UMBEL_API bool umbel_list_has(umbel_list *list, umbel_recipe_use use, const void *text, size_t len);
-
-/* Like umbel_list_has, for many texts.  UMBEL_ENOMEM: nothing was looked up. */
-UMBEL_API umbel_err umbel_list_has_many(umbel_list *list, umbel_recipe_use use,
-                                        const umbel_key *texts, size_t n, uint8_t *hit,
-                                        umbel_diag *diag);
-
-/* Looks for a new file now; *replaced (optional) says whether there was one.  The error is that of
- * the last attempt: the list keeps answering. */
-UMBEL_API umbel_err umbel_list_refresh(umbel_list *list, bool *replaced, umbel_diag *diag);
-
-/* Without looking again.  UMBEL_ECORRUPT if lookups have met damage in a mapped list, so that "yes"
- * may mean only that (umbel_damage); otherwise, the error for which the file that is there now is
- * not used, and an older one answers. */
-UMBEL_API umbel_err umbel_list_status(const umbel_list *list, umbel_diag *diag);
-
-/* The current filter; valid until the next lookup. */
-UMBEL_API const umbel_filter *umbel_list_filter(const umbel_list *list);
-UMBEL_API uint64_t umbel_list_replaced(const umbel_list *list); /* how often                      */
-
-/* Describes the list, for bindings without umbel_info: "kind=tight keys=1000 bytes=5000
- * exceptions=0".  The text is truncated to cap bytes including its NUL; returns its full length. */
-UMBEL_API size_t umbel_list_text(const umbel_list *list, char *text, size_t cap);
 
 #ifdef __cplusplus
 }

@@ -4,17 +4,13 @@
  *
  * The interface is described in umbel.lua, and one suite tests both.
  */
-#define _POSIX_C_SOURCE 200809L /* strtok_r */
+#include "umbel_lookup.h"
 #include <lauxlib.h>
 #include <lua.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "umbel_recipe.h"
 
 #define TYPE "umbel.list"
 
-static umbel_list **list_at(lua_State *L, int index) {
+static umbel_source **list_at(lua_State *L, int index) {
     return luaL_testudata(L, index, TYPE);
 }
 
@@ -23,16 +19,18 @@ static void push_reason(lua_State *L, umbel_err e, const umbel_diag *diag) {
     lua_pushstring(L, umbel_explain(e, diag, text, sizeof text));
 }
 
-/* Where the file is damaged, nothing is certain, so that the library says yes. */
 static int ask(lua_State *L, umbel_recipe_use use) {
-    umbel_list **list = list_at(L, 1);
-    size_t len = 0;
+    umbel_source **list = list_at(L, 1);
+    umbel_key text = {0};
     umbel_diag diag = {0};
-    const char *text = lua_type(L, 2) == LUA_TSTRING ? lua_tolstring(L, 2, &len) : NULL;
-    bool found = list && *list && text && umbel_list_has(*list, use, text, len);
-    umbel_err e = found ? umbel_damage(umbel_list_filter(*list), &diag) : UMBEL_OK;
+    umbel_err e = UMBEL_OK;
+    uint8_t hit = 0;
+    if (list && *list && lua_type(L, 2) == LUA_TSTRING) {
+        text.data = lua_tolstring(L, 2, &text.len);
+        e = umbel_lookup_texts(umbel_source_now(*list), use, &text, 1, &hit, NULL, &diag);
+    }
     if (!e) {
-        lua_pushboolean(L, found);
+        lua_pushboolean(L, hit);
         return 1;
     }
     lua_pushnil(L);
@@ -52,23 +50,27 @@ static int line(lua_State *L) {
     return ask(L, UMBEL_USE_RECORD);
 }
 
+static void put_number(lua_State *L, const char *name, uint64_t number) {
+    lua_pushinteger(L, (lua_Integer)number);
+    lua_setfield(L, -2, name);
+}
+
 static int info(lua_State *L) {
-    umbel_list **list = list_at(L, 1);
-    char text[256] = "";
+    umbel_source **list = list_at(L, 1);
+    umbel_source_state state;
+    umbel_info info;
+    umbel_diag diag = {0};
     lua_newtable(L);
     if (!list || !*list) return 1;
-    lua_pushinteger(L, (lua_Integer)umbel_list_replaced(*list));
-    lua_setfield(L, -2, "replaced");
-    umbel_list_text(*list, text, sizeof text);
-    for (char *rest = text, *word; (word = strtok_r(rest, " ", &rest));) {
-        char *value = strchr(word, '=');
-        if (!value) continue;
-        *value++ = 0;
-        if (!lua_stringtonumber(L, value)) lua_pushstring(L, value);
-        lua_setfield(L, -2, word);
-    }
-    umbel_diag diag = {0};
-    umbel_err e = umbel_list_status(*list, &diag);
+    umbel_describe(umbel_lookup_filter(umbel_source_now(*list)), &info);
+    umbel_err e = umbel_source_status(*list, &state, &diag);
+    lua_pushstring(L, umbel_kind_name(info.kind));
+    lua_setfield(L, -2, "kind");
+    put_number(L, "keys", info.keys_added);
+    put_number(L, "bytes", info.bytes);
+    put_number(L, "exceptions", info.exceptions);
+    put_number(L, "replaced", state.replaced);
+    put_number(L, "since", state.since);
     lua_pushboolean(L, e != UMBEL_OK);
     lua_setfield(L, -2, "stale");
     if (!e) return 1;
@@ -78,9 +80,9 @@ static int info(lua_State *L) {
 }
 
 static int close_list(lua_State *L) {
-    umbel_list **list = list_at(L, 1);
+    umbel_source **list = list_at(L, 1);
     if (!list) return 0;
-    umbel_list_close(*list);
+    umbel_source_close(*list);
     *list = NULL;
     return 0;
 }
@@ -94,10 +96,10 @@ static int open_list(lua_State *L) {
         lua_pushliteral(L, "umbel: the path is not a string");
         return 2;
     }
-    umbel_list **list = lua_newuserdata(L, sizeof *list);
+    umbel_source **list = lua_newuserdata(L, sizeof *list);
     *list = NULL;
     luaL_setmetatable(L, TYPE);
-    umbel_err e = umbel_list_open(path, NULL, list, &diag);
+    umbel_err e = umbel_source_open(path, NULL, list, &diag);
     if (!e) return 1;
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, umbel_explain(e, &diag, text, sizeof text));

@@ -22,7 +22,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-#include "umbel_recipe.h"
+#include "umbel_lookup.h"
 
 /* ---- Lists ---- */
 
@@ -31,10 +31,10 @@ enum { SERVE_LISTS_MAX = 64, SERVE_KEY_MAX = 8192 };
 typedef struct serve_list {
     char *name;       /* as clients say it */
     const char *path; /* for messages */
-    umbel_list *list;
-    bool failed;  /* the current file cannot be read */
-    bool damaged; /* lookups have met damage in the filter that answers */
-    uint64_t asked, found, unanswered, reloads, failures;
+    umbel_source *source;
+    umbel_source_state state; /* as it was when it was last said */
+    bool damaged; /* lookups have met damage in the filter that answers: this was said */
+    uint64_t asked, found, unanswered;
 } serve_list;
 
 typedef struct serve_lists {
@@ -58,15 +58,17 @@ void serve_lists_free(serve_lists *all);
 
 serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 
-/* DAMAGED: the lookup said yes, which means nothing (umbel_damage). */
+/* DAMAGED: there is no answer, usually because the list is damaged (umbel_lookup_texts). */
 typedef enum serve_answer { SERVE_NO, SERVE_YES, SERVE_DAMAGED } serve_answer;
 serve_answer serve_list_ask(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
 
+/* Many keys at once, of which the caller counts those that are found.  An error, which is counted,
+ * is that of umbel_lookup_texts: none of them has an answer. */
+umbel_err serve_list_ask_many(serve_list *list, umbel_recipe_use use, const umbel_key *keys,
+                              size_t n, uint8_t *hit);
+
 /* The first list that does not say no, and what it says.  NULL: none. */
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len, serve_answer *answer);
-
-/* To be asked after a lookup, whose "yes" then means nothing; says so once, on standard error. */
-bool serve_list_damaged(serve_list *list);
 
 /* Looks for new files; reports on standard error which were replaced and which cannot be read. */
 void serve_lists_refresh(serve_lists *all);

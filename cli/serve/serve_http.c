@@ -195,15 +195,15 @@ static void ask(batch *b, umbel_key *lines, size_t n) {
     uint8_t hit[LINES];
     if (n == 0 || b->status) return;
     answers *a = b->answers;
-    if (!make_room(a, n) ||
-        umbel_list_has_many(b->list->list, UMBEL_USE_KEY, lines, n, hit, NULL)) {
+    if (!make_room(a, n)) {
         stop(b, MHD_HTTP_SERVICE_UNAVAILABLE, no_room);
         return;
     }
-    b->list->asked += n;
-    if (memchr(hit, 1, n) && serve_list_damaged(b->list)) {
-        b->list->unanswered += a->lines + n;
-        stop(b, MHD_HTTP_INTERNAL_SERVER_ERROR, damaged);
+    umbel_err e = serve_list_ask_many(b->list, UMBEL_USE_KEY, lines, n, hit);
+    if (e) {
+        b->list->unanswered += a->lines; /* those before them are not answered either */
+        stop(b, e == UMBEL_ENOMEM ? MHD_HTTP_SERVICE_UNAVAILABLE : MHD_HTTP_INTERNAL_SERVER_ERROR,
+             e == UMBEL_ENOMEM ? no_room : damaged);
         return;
     }
     for (size_t i = 0; i < n; i++, a->lines++) {
@@ -402,24 +402,28 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
                 "Keys that were answered by an error, because lookups have met damage.",
                 offsetof(serve_list, unanswered));
     put_counter(out, all, "umbel_reloads_total", "Files taken over.",
-                offsetof(serve_list, reloads));
+                offsetof(serve_list, state.replaced));
     put_counter(out, all, "umbel_reload_failures_total", "Files that could not be read.",
-                offsetof(serve_list, failures));
+                offsetof(serve_list, state.refused));
     put_gauge(out, "list_bytes", "Size of the filter.");
     for (size_t i = 0; i < all->count; i++) {
         umbel_info info;
-        umbel_describe(umbel_list_filter(all->at[i].list), &info);
+        umbel_describe(umbel_lookup_filter(umbel_source_now(all->at[i].source)), &info);
         fprintf(out, "umbel_list_bytes{list=\"%s\"} %" PRIu64 "\n", all->at[i].name, info.bytes);
+    }
+    put_gauge(out, "list_since_seconds", "When the filter that answers was read, since 1970.");
+    for (size_t i = 0; i < all->count; i++) {
+        fprintf(out, "umbel_list_since_seconds{list=\"%s\"} %" PRIu64 "\n", all->at[i].name,
+                all->at[i].state.since);
     }
     put_gauge(out, "list_stale", "1: the file that is there now cannot be read.");
     for (size_t i = 0; i < all->count; i++) {
-        fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].failed);
+        fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].state.stale);
     }
     put_gauge(out, "list_damaged",
               "1: lookups have met damage, so what is found is answered by an error.");
     for (size_t i = 0; i < all->count; i++) {
-        fprintf(out, "umbel_list_damaged{list=\"%s\"} %d\n", all->at[i].name,
-                serve_list_damaged(&all->at[i]));
+        fprintf(out, "umbel_list_damaged{list=\"%s\"} %d\n", all->at[i].name, all->at[i].damaged);
     }
     put_gauge(out, "request_bytes", "Memory of requests that are received or answered.");
     fprintf(out, "umbel_request_bytes %zu\n", all->held);

@@ -30,14 +30,15 @@ void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts)
     if (serve_lists_named(all, l->name, strlen(l->name))) {
         cli_die(spec, "NAME=FILE gives it another", "there are two lists called '%s'", l->name);
     }
-    umbel_err e = umbel_list_open(l->path, opts, &l->list, &diag);
+    umbel_err e = umbel_source_open(l->path, &(umbel_source_opts){.opts = opts}, &l->source, &diag);
     if (e) cli_die_err(l->path, e, &diag, NULL);
+    (void)umbel_source_status(l->source, &l->state, NULL);
     all->count++;
 }
 
 void serve_lists_free(serve_lists *all) {
     for (size_t i = 0; i < all->count; i++) {
-        umbel_list_close(all->at[i].list);
+        umbel_source_close(all->at[i].source);
         free(all->at[i].name);
     }
     all->count = 0;
@@ -63,25 +64,31 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
     return NULL;
 }
 
-bool serve_list_damaged(serve_list *l) {
-    umbel_diag diag = {0};
+/* Says once that a list is damaged. */
+static void count_damage(serve_list *l, umbel_err e, const umbel_diag *diag, uint64_t keys) {
     char text[256];
-    umbel_err e = umbel_damage(umbel_list_filter(l->list), &diag);
-    if (e && !l->damaged) {
-        cli_note(l->path, "is damaged, so what is found in it may not be there: %s",
-                 umbel_explain(e, &diag, text, sizeof text));
-    }
-    l->damaged = e != UMBEL_OK;
-    return l->damaged;
+    l->unanswered += keys;
+    if (e != UMBEL_ECORRUPT || l->damaged) return;
+    l->damaged = true;
+    cli_note(l->path, "is damaged, so what is found in it may not be there: %s",
+             umbel_explain(e, diag, text, sizeof text));
+}
+
+umbel_err serve_list_ask_many(serve_list *l, umbel_recipe_use use, const umbel_key *keys, size_t n,
+                              uint8_t *hit) {
+    umbel_diag diag = {0};
+    const umbel_lookup *now = umbel_source_now(l->source);
+    umbel_err e = umbel_lookup_texts(now, use, keys, n, hit, NULL, &diag);
+    l->asked += n;
+    if (e) count_damage(l, e, &diag, n);
+    return e;
 }
 
 serve_answer serve_list_ask(serve_list *l, umbel_recipe_use use, const void *key, size_t len) {
-    l->asked++;
-    if (!umbel_list_has(l->list, use, key, len)) return SERVE_NO;
-    bool damaged = serve_list_damaged(l);
-    l->unanswered += damaged;
-    l->found += !damaged;
-    return damaged ? SERVE_DAMAGED : SERVE_YES;
+    uint8_t hit;
+    if (serve_list_ask_many(l, use, &(umbel_key){key, len}, 1, &hit)) return SERVE_DAMAGED;
+    l->found += hit;
+    return hit ? SERVE_YES : SERVE_NO;
 }
 
 serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len, serve_answer *answer) {
@@ -94,17 +101,19 @@ serve_list *serve_lists_any(serve_lists *all, const void *key, size_t len, serve
 
 static void refresh(serve_list *l) {
     umbel_diag diag = {0};
+    umbel_source_state state;
     char text[256];
-    umbel_err e = umbel_list_refresh(l->list, NULL, &diag);
-    uint64_t replaced = umbel_list_replaced(l->list); /* by a question, perhaps */
-    if (e && !l->failed) {
+    umbel_err e = umbel_source_refresh(l->source, &diag);
+    (void)umbel_source_status(l->source, &state, NULL);
+    if (e && state.refused != l->state.refused) { /* by a question, perhaps */
         cli_note(l->path, "not reloaded, the old filter still answers: %s",
                  umbel_explain(e, &diag, text, sizeof text));
     }
-    l->failures += e && !l->failed;
-    l->failed = e != UMBEL_OK;
-    if (replaced != l->reloads) cli_note(l->path, "reloaded");
-    l->reloads = replaced;
+    if (state.replaced != l->state.replaced) {
+        cli_note(l->path, "reloaded");
+        l->damaged = false;
+    }
+    l->state = state;
 }
 
 void serve_lists_refresh(serve_lists *all) {
