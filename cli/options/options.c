@@ -209,8 +209,9 @@ void cli_settings_free(cli_settings *s) {
     free(s->args);
     for (size_t i = 0; i < s->meta.count; i += 2) free((char *)(uintptr_t)s->meta.at[i]);
     for (int id = 0; id < OPTION_COUNT; id++) {
-        if (cli_option_of(id)->type != TYPE_LIST && cli_option_of(id)->type != TYPE_PAIRS) continue;
-        cli_text_list *list = (void *)((char *)s + cli_option_of(id)->field);
+        const cli_option *option = cli_option_of((cli_option_id)id);
+        if (option->type != TYPE_LIST && option->type != TYPE_PAIRS) continue;
+        cli_text_list *list = (void *)((char *)s + option->field);
         free(list->at);
         list->at = NULL; /* two options may share a list */
     }
