@@ -120,7 +120,7 @@ const cli_command cli_command_count = {
     .run = run,
 };
 
-/* ---- uniq -c, -d, -D, -u ------------------------------------------------------------------------------- */
+/* ---- uniq -c, -d, -D, -u ----------------------------------------- */
 
 /* Lines without a key do not count as repeated. */
 static void count_each(void *ctx, cli_batch *b) {
