@@ -153,13 +153,7 @@ static umbel_err read_native(const uint8_t *bytes, size_t len, bf_head *head, um
 
 /* ---- Reading compact heads ---- */
 
-enum {
-    EXACT_MAX = 512 * 1024,
-    PACKED_MIN = 24,
-    PACKED_MAX = 16 << 20,
-    PACKED_MIN_BITS = 8,
-    PACKED_MAX_BITS = 48
-};
+enum { PACKED_MIN = 24, PACKED_MAX = 16 << 20, PACKED_MIN_BITS = 8, PACKED_MAX_BITS = 48 };
 
 static const uint8_t magic[4] = {'U', 'M', 'B', 'F'};
 
@@ -181,23 +175,15 @@ static uint32_t seal_of(const uint8_t *head, size_t len) {
 }
 
 /* Kinds of layers, and a flag: the capacity is that of the filter. */
-enum {
-    BLOCKED = 1,
-    CLASSIC = 2,
-    NARROW = 3,
-    EXACT = 4,
-    LINE = 5,
-    PACKED = 6,
-    SAME_CAPACITY = 0x80
-};
+enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, LINE = 5, PACKED = 6, SAME_CAPACITY = 0x80 };
 
 static const struct {
     uint8_t number;
     const umbeli_probes *probes;
 } kinds[] = {
     {BLOCKED, &umbeli_probes_blocked}, {CLASSIC, &umbeli_probes_classic},
-    {NARROW, &umbeli_probes_narrow},   {EXACT, &umbeli_probes_exact},
-    {LINE, &umbeli_probes_line},       {PACKED, &umbeli_probes_packed},
+    {NARROW, &umbeli_probes_narrow},   {LINE, &umbeli_probes_line},
+    {PACKED, &umbeli_probes_packed},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
@@ -236,9 +222,8 @@ static void read_compact_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer
     l->keys = read_number(r);
     if (l->probes == &umbeli_probes_narrow && l->nbits && l->hashes) {
         l->rate = umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
-    } else if (l->probes && l->probes->exact) {
-        bool packed = l->probes == &umbeli_probes_packed;
-        l->rate = umbeli_packed_rate(l->capacity, packed ? l->hashes : 64);
+    } else if (l->probes && umbeli_is_packed(l)) {
+        l->rate = umbeli_packed_rate(l->capacity, l->hashes);
     } else {
         l->rate = umbeli_take_f64le(r);
     }
@@ -251,10 +236,6 @@ static bool may_keep_hashes(const bf_head *head, uint32_t i) {
     if (head->params.expansion != BF_EXPANSION_AUTO) return false;
     for (uint32_t j = 0; j < i; j++) {
         if (head->described[j].probes->hash_wide) return false;
-    }
-    if (l->probes == &umbeli_probes_exact) {
-        return i > 0 && i + 1 == head->count && l->bytes <= EXACT_MAX &&
-               l->capacity == umbeli_exact_capacity(l->bytes);
     }
     return l->bytes >= PACKED_MIN && l->bytes <= PACKED_MAX && l->hashes >= PACKED_MIN_BITS &&
            l->hashes <= PACKED_MAX_BITS && l->capacity <= l->nbits;
@@ -278,7 +259,7 @@ static const char *compact_layer_wrong(const bf_head *head, uint32_t i) {
         return "bytes, hashes: not of a line layer";
     }
     if (!(l->rate >= 0 && l->rate <= 1)) return "rate: out of range";
-    return l->probes->exact && !may_keep_hashes(head, i) ? "hashes that cannot be there" : NULL;
+    return umbeli_is_packed(l) && !may_keep_hashes(head, i) ? "hashes that cannot be there" : NULL;
 }
 
 static umbel_err read_compact(const uint8_t *bytes, size_t len, bf_head *head, umbel_diag *diag) {
@@ -495,7 +476,7 @@ static void put_layer(umbeli_writer *w, const umbeli_layer *l, uint64_t capacity
     put_number(w, l->hashes);
     if (l->capacity != capacity) put_number(w, l->capacity);
     put_number(w, l->keys);
-    if (l->probes != &umbeli_probes_narrow && !l->probes->exact) {
+    if (l->probes != &umbeli_probes_narrow && !umbeli_is_packed(l)) {
         umbeli_put_f64le(w, l->rate);
     }
 }

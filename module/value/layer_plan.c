@@ -216,14 +216,6 @@ bool bf_plan_grown(const bf_params *p, uint64_t keys, bf_layer_plan *out) {
     return true;
 }
 
-/* Earlier releases began with a small filter and whole hashes; these now go into a packed layer. */
-static void plan_successor(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
-    plan_stage(p, STAGES - 1, out);
-    while (out->keys < full->newest.keys + full->newest.keys / 4 && bf_plan_larger(out)) {
-    }
-    out->replaces = true;
-}
-
 /* Filters after the packed layers, each for half as many keys as there are before it, so that all
  * together take at most 22 bits per key at any time.  Each gets 0.45 of the rate that is left. */
 static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
@@ -244,12 +236,7 @@ static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_lay
 
 static umbel_err plan_unreserved(const bf_params *p, const bf_full_chain *full,
                                  bf_layer_plan *out) {
-    const umbeli_probes *newest = full->newest.probes;
-    if (newest == &umbeli_probes_exact) {
-        plan_successor(p, full, out);
-        return UMBEL_OK;
-    }
-    if (newest == &umbeli_probes_packed && plan_growth(p, full, out)) return UMBEL_OK;
+    if (full->newest.probes == &umbeli_probes_packed && plan_growth(p, full, out)) return UMBEL_OK;
     if (full->layers < STAGES) {
         plan_stage(p, full->layers, out);
         return UMBEL_OK;
@@ -302,7 +289,7 @@ umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_p
     uint64_t next;
     uint32_t i = full->layers;
     if (unreserved(p)) return plan_unreserved(p, full, out);
-    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->newest.probes->exact) return UMBEL_EFULL;
+    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->newest.probes->chunk) return UMBEL_EFULL;
     if (!umbeli_size_mul(full->newest.keys, bf_expansion(p), &next) || next > INT64_MAX) {
         return UMBEL_EFULL;
     }

@@ -127,7 +127,7 @@ uint64_t bf_value_capacity(const bf_value *v) {
     if (v->form == BF_SMALL) packed = v->small->hashes & BF_SMALL_PACKED;
     if (v->form == BF_LINKS) packed = single && v->layout == BF_BLOCKED;
     if (v->form == BF_HANDLE && bf_value_layered(v)) {
-        packed = single && umbeli_chain_of(v->filter)->layers->probes->exact;
+        packed = single && umbeli_is_packed(umbeli_chain_of(v->filter)->layers);
     }
     if (packed && bf_value_card(v) > v->capacity) return BF_SMALL_KEYS;
     if (packed || v->form == BF_SMALL) return v->capacity;
@@ -387,7 +387,7 @@ umbel_err bf_value_clear(bf_value *v) {
     bf_room room;
     account before = account_of(v);
     umbel_filter *f = bf_value_filter(v, &room);
-    if (bf_value_layered(v) && umbeli_chain_of(f)->layers->probes->exact) return begin_again(v);
+    if (bf_value_layered(v) && umbeli_is_packed(umbeli_chain_of(f)->layers)) return begin_again(v);
     umbel_err e = umbel_clear(f, NULL);
     bf_value_settle(v, &room);
     bf_lean_fold(v);

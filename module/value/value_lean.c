@@ -92,7 +92,7 @@ static umbeli_layer layer_in(bf_small *s, const umbeli_probes *probes, uint64_t 
         .keys = s->keys,
     };
     prepare(&layer);
-    if (probes->exact) {
+    if (probes->chunk) {
         layer.capacity = layer.packed.slots < BF_SMALL_KEYS ? layer.packed.slots : BF_SMALL_KEYS;
         layer.packed.room -= s->keys;
     }
@@ -118,7 +118,7 @@ static umbeli_layer link_layer(const bf_value *v, const bf_link *k, bool first) 
     };
     if (!first) layer.own = (umbeli_array){.data = k->bits, .raw = k->bits, .plain = true};
     prepare(&layer);
-    if (layer.probes->exact) layer.packed.room = k->room;
+    if (umbeli_is_packed(&layer)) layer.packed.room = k->room;
     return layer;
 }
 
@@ -128,8 +128,8 @@ static void set_rates(const bf_params *p, umbeli_layer *layers, uint32_t count) 
         if (l->probes == &umbeli_probes_redisbloom) {
             l->rate = ldexp(p->error, -(int)(bf_grows(p) ? i + 1 : i));
         } else {
-            l->rate = l->probes->exact ? umbeli_packed_rate(l->capacity, l->hashes)
-                                       : umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
+            l->rate = umbeli_is_packed(l) ? umbeli_packed_rate(l->capacity, l->hashes)
+                                          : umbeli_classic_rate(l->nbits, l->hashes, l->capacity);
         }
     }
 }
@@ -174,7 +174,7 @@ const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room) {
 static bool fits_small(const bf_value *v, const umbeli_chain *c) {
     const umbeli_layer *l = c->layers;
     if (c->count != 1 || l->keys > UINT32_MAX) return false;
-    if (l->probes->exact) return l->bytes <= BF_SMALL_PACKED_BYTES && l->keys <= BF_SMALL_KEYS;
+    if (umbeli_is_packed(l)) return l->bytes <= BF_SMALL_PACKED_BYTES && l->keys <= BF_SMALL_KEYS;
     return l->capacity == v->capacity &&
            l->bytes <= (is_redisblooms(v) ? UINT16_MAX : BF_SMALL_BYTES);
 }
@@ -197,7 +197,7 @@ static bool fits(const bf_value *v, const umbeli_chain *c) {
 static void fill_small(bf_small *s, const umbeli_layer *l) {
     s->keys = (uint32_t)l->keys;
     s->bytes = (uint16_t)l->bytes;
-    s->hashes = (uint16_t)(l->hashes | (l->probes->exact ? BF_SMALL_PACKED : 0));
+    s->hashes = (uint16_t)(l->hashes | (umbeli_is_packed(l) ? BF_SMALL_PACKED : 0));
 }
 
 static bf_small *small_of(const umbeli_layer *l) {
@@ -220,7 +220,7 @@ static uint8_t *adopt_bits(umbeli_array *own, const umbeli_layer *l) {
 }
 
 static uint16_t room_of(const umbeli_layer *l) {
-    uint32_t room = l->probes->exact ? l->packed.room : 0;
+    uint32_t room = umbeli_is_packed(l) ? l->packed.room : 0;
     return (uint16_t)(room < UINT16_MAX ? room : UINT16_MAX);
 }
 
@@ -452,7 +452,8 @@ bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
     hash_room room;
     uint32_t older = list_layers(v, layers) - 1;
     umbeli_layer *newest = &layers[older];
-    if (newest->keys >= newest->capacity || (newest->probes->exact && newest->packed.room == 0)) {
+    if (newest->keys >= newest->capacity ||
+        (umbeli_is_packed(newest) && newest->packed.room == 0)) {
         return false;
     }
     umbeli_hashes one = hash(v, newest->probes, key, 1, &room);

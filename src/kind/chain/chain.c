@@ -19,7 +19,7 @@
  * layers, and query all of them a few probes at a time (format/redisbloom).
  *
  * Few keys.  A chain that starts small would collect small layers, so its newest layer may be a
- * table of hashes (exact.c), which is replaced by a larger one or by a filter when it is full.
+ * table of hashes (packed.c), which is replaced by a larger one when it is full.
  *
  * Adds.  A key that an older layer has is known and changes nothing.  All others go into the newest
  * layer, and whether a bit changed there says whether the key was new.  A batch checks the older
@@ -203,14 +203,9 @@ umbel_err umbeli_chain_append(umbeli_chain *c, const umbeli_layer *layer, uint64
     return UMBEL_OK;
 }
 
-const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c) {
-    const umbeli_layer *l = &c->layers[c->newest];
-    return l->probes == &umbeli_probes_exact ? l : NULL;
-}
-
 bool umbeli_chain_has_hashes(const umbeli_chain *c) {
     bool has = false;
-    for (uint32_t i = 0; i < c->count; i++) has = has || c->layers[i].probes->exact;
+    for (uint32_t i = 0; i < c->count; i++) has = has || umbeli_is_packed(&c->layers[i]);
     return has;
 }
 
@@ -222,26 +217,11 @@ void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
     umbeli_set_keys_added(&c->base, sum);
 }
 
-/* Whole hashes go into any layer, a part of one into a packed layer that keeps no more. */
 static umbel_err refill(umbeli_layer *fresh, const umbeli_layer *old) {
-    enum { SOME = 256 };
-    uint64_t hashes[SOME], at = 0, n;
-    uint8_t changed;
-    bool packed = umbeli_is_packed(fresh);
-    if (fresh->probes == &umbeli_probes_kept) {
-        umbeli_packed_filter(fresh, old);
-        return UMBEL_OK;
-    }
-    if (umbeli_is_packed(old)) {
+    if (fresh->probes != &umbeli_probes_kept) {
         return umbeli_packed_refill(fresh, old, NULL) ? UMBEL_OK : UMBEL_EFULL;
     }
-    while ((n = umbeli_exact_take(old, &at, hashes, SOME)) > 0) {
-        for (uint64_t i = 0; i < n; i++) {
-            if (packed && fresh->packed.room == 0) return UMBEL_EFULL;
-            (void)fresh->probes->add(fresh, (umbeli_hashes){.narrow = hashes + i}, 1, &changed);
-            fresh->keys += changed;
-        }
-    }
+    umbeli_packed_filter(fresh, old);
     return UMBEL_OK;
 }
 

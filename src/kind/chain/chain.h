@@ -9,7 +9,6 @@
  *   chain_merge.c merges one into another
  *   probes.c      where a key's bits are in a layer: blocked, line, classic
  *   packed.c      a layer that keeps hashes, a few bits of each
- *   exact.c       the same with whole hashes: what earlier releases wrote
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
  *
@@ -33,12 +32,11 @@ typedef struct umbeli_layer umbeli_layer;
 enum { UMBELI_CHUNK_MAX = 4096 };
 
 typedef struct umbeli_probes {
-    const char *name;    /* of layers that do not belong to a kind; else NULL */
-    bool exact;          /* it keeps hashes, not bits */
-    bool plain;          /* its bits are read byte by byte, wherever they are */
-    uint32_t chunk;      /* bytes of a part of a packed layer; 0: it is not packed */
-    umbel_kind kind;     /* of such a layer on its own ... */
-    uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
+    const char *name; /* of layers that do not belong to a kind; else NULL */
+    bool plain;       /* its bits are read byte by byte, wherever they are */
+    uint32_t chunk;   /* bytes of a part of a packed layer, which keeps hashes; 0: it keeps bits */
+    umbel_kind kind;  /* of such a layer on its own ... */
+    uint32_t scheme;  /* ... and its scheme in native files; 0: cannot be stored in one */
     uint32_t log2_bytes; /* of a block, in blocked and line layers */
 
     /* Sets what follows from a layer's description, such as the loops of blocked and line layers.
@@ -75,8 +73,7 @@ typedef struct umbeli_probes {
  * Swift: packed in small chunks, for lookups in two cache lines.
  * Kept: a blocked filter of hashes of which only some bits, `packed.low`, are known. */
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic,
-    umbeli_probes_narrow, umbeli_probes_exact, umbeli_probes_packed, umbeli_probes_swift,
-    umbeli_probes_kept;
+    umbeli_probes_narrow, umbeli_probes_packed, umbeli_probes_swift, umbeli_probes_kept;
 
 /* The loops of packed layers, once per instruction set (packed_loops.h): of umbeli_probes_swift,
  * and of umbeli_probes_packed with its longer chunks. */
@@ -207,9 +204,9 @@ umbel_err umbeli_chain_may_append(const umbeli_chain *c, uint64_t bytes, uint32_
                                   uint64_t max_bytes);
 
 /* Replaces layer i, which keeps hashes and is the last in `data` or has memory of its own, by
- * `layer`, which gets all its keys: a packed one, a filter of kept bits or, if the hashes are
- * whole, any other.  Limit and errors as for umbeli_chain_append, and UMBEL_EFULL if a part of a
- * packed one has no room; on failure nothing changes. */
+ * `layer`, which gets all its keys: a packed one or a filter of kept bits.  Limit and errors as for
+ * umbeli_chain_append, and UMBEL_EFULL if a part of a packed one has no room; on failure nothing
+ * changes. */
 umbel_err umbeli_chain_replace(umbeli_chain *c, uint32_t i, const umbeli_layer *layer,
                                uint64_t max_bytes);
 
@@ -220,8 +217,7 @@ umbel_err umbeli_chain_unite(umbeli_chain *c, uint32_t i, const umbeli_layer *ot
 /* Call after the bytes of a layer were replaced: corrects its number of keys, if they tell it. */
 void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
 
-/* The newest layer if it keeps whole hashes, else NULL; and whether any layer keeps hashes. */
-const umbeli_layer *umbeli_chain_exact(const umbeli_chain *c);
+/* Whether any layer keeps hashes. */
 bool umbeli_chain_has_hashes(const umbeli_chain *c);
 
 static inline bool umbeli_is_packed(const umbeli_layer *layer) {
@@ -243,13 +239,6 @@ bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbe
 size_t umbeli_packed_write(const umbeli_layer *layer, uint8_t *out);
 bool umbeli_packed_read(umbeli_layer *layer, uint64_t keys, const uint8_t *bytes, size_t len);
 
-/* Exact layers: the bytes of one for this many keys, and the capacity of one of this many bytes;
- * the next hashes from slot *at on, at most `room`, 0 after the last. */
-uint64_t umbeli_exact_bytes(uint64_t keys);
-uint64_t umbeli_exact_capacity(uint64_t bytes);
-uint64_t umbeli_exact_take(const umbeli_layer *layer, uint64_t *at, uint64_t *hashes,
-                           uint64_t room);
-
 /* Removes appended layers until `count` are left; the last becomes the newest. */
 void umbeli_chain_truncate(umbeli_chain *c, uint32_t count);
 
@@ -268,10 +257,9 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
 umbeli_layer *umbeli_chain_layer_at(const umbeli_chain *c, uint64_t *offset);
 
 /* Adds all keys of `from`, a chain under the same policy: layers of the same shape are merged,
- * further ones copied, keys of an exact one added.  UMBEL_EMISMATCH when the two differ,
- * UMBEL_EFULL when both together exceed a layer's capacity or the promised rate, UMBEL_ENOMEM; on
- * failure nothing changes, unless a layer of `into` keeps hashes: merge into a copy of such a
- * chain. */
+ * further ones copied.  UMBEL_EMISMATCH when the two differ, UMBEL_EFULL when both together exceed
+ * a layer's capacity or the promised rate, UMBEL_ENOMEM; on failure nothing changes, unless a layer
+ * of `into` keeps hashes: merge into a copy of such a chain. */
 umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag);
 
 /* Measures a layer by reading all its bits. */

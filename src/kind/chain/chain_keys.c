@@ -429,7 +429,7 @@ size_t umbeli_chain_probes(const umbel_filter *f, umbel_key key, uint64_t hash, 
         } else if (!f->ops->hash_many) {
             narrow = umbeli_native_hash(&f->shape, key.data, key.len);
         }
-        uint32_t hashes = l->probes->exact ? 1 : l->hashes;
+        uint32_t hashes = umbeli_is_packed(l) ? 1 : l->hashes;
         for (uint32_t p = 0; p < hashes; p++, n++) {
             if (n < cap) bits[n] = 8 * at + l->probes->bit(l, h, p);
         }

@@ -16,13 +16,13 @@ enum { FEW_LAYERS = 64 }; /* more come only from files crafted to cost time */
  * approximation: as if probes were independent. */
 static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool roughly) {
     umbeli_layer part = *l;
-    bool exact = l->probes->exact;
-    if (!exact && l->bytes > most) {
+    bool packed = umbeli_is_packed(l);
+    if (!packed && l->bytes > most) {
         part.bytes = most;
         part.nbits = 8 * most;
     }
-    uint64_t each = umbeli_is_packed(l) ? l->packed.low + 1 : 64; /* bits of a hash */
-    uint64_t set = exact ? each * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
+    uint64_t set =
+        packed ? (l->packed.low + 1) * l->keys : umbeli_bits_count_first(part.bits, part.nbits);
     uint64_t all = set;
     if (part.bytes < l->bytes) {
         all = (uint64_t)((double)set / (double)part.nbits * (double)l->nbits);
@@ -32,9 +32,9 @@ static umbel_measurement sample(const umbeli_layer *l, uint64_t most, bool rough
     bool blocked = l->probes->log2_bytes != 0;
     umbel_measurement now = {
         .bits = l->nbits, .bits_set = all, .keys = l->probes->estimate(l, all)};
-    umbeli_conclude_rate(blocked             ? l->probes->live_rate(&part, set)
-                         : roughly && !exact ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
-                                             : l->probes->live_rate(l, all),
+    umbeli_conclude_rate(blocked              ? l->probes->live_rate(&part, set)
+                         : roughly && !packed ? umbeli_classic_live_rate(l->nbits, l->hashes, all)
+                                              : l->probes->live_rate(l, all),
                          &now);
     return now;
 }
@@ -53,7 +53,8 @@ static double layer_rate_after(const void *layer, uint64_t keys) {
 }
 
 static double layer_error(const umbeli_layer *l, const umbel_measurement *now) {
-    if (l->probes->exact) return sqrt(fmax(now->keys - (double)l->keys, 0)); /* of hashes alike */
+    if (umbeli_is_packed(l))
+        return sqrt(fmax(now->keys - (double)l->keys, 0)); /* of hashes alike */
     double error = umbeli_estimate_error((double)l->nbits, l->hashes, now->keys);
     if (l->probes->log2_bytes) {
         umbeli_blocked_keys(umbeli_layer_form(l), umbeli_layer_blocks(l), now->bits_set, &error);

@@ -8,9 +8,6 @@
  *
  * Packed layers are sets of hashes, and get the union of both.  They stop growing at a share of the
  * promised rate, and may exceed that here, as long as all layers together keep the promise.
- *
- * The keys of an exact layer are hashes, and simply added.  A chain with an exact layer cannot take
- * the layers of a chain that no longer has one, unless its own is first replaced by such a layer.
  */
 #include <string.h>
 
@@ -22,11 +19,6 @@ static umbel_err mismatch(umbel_diag *diag, const char *what) {
     return umbeli_fail(diag, UMBEL_EMISMATCH, what);
 }
 
-/* The layers without an exact one at the end. */
-static uint32_t filters_of(const umbeli_chain *c) {
-    return c->count - (umbeli_chain_exact(c) != NULL);
-}
-
 static umbel_err check_alike(const umbeli_chain *a, const umbeli_chain *b, umbel_diag *diag) {
     umbeli_shape mine = a->base.shape, theirs = b->base.shape;
     const umbeli_chain_policy *policy = a->base.ops->policy;
@@ -35,7 +27,7 @@ static umbel_err check_alike(const umbeli_chain *a, const umbeli_chain *b, umbel
     const char *what = umbeli_shape_mismatch(&mine, &theirs);
     if (!what && policy != b->base.ops->policy) what = "the layouts differ";
     if (!what && policy->differ) what = policy->differ(a, b, UINT32_MAX);
-    for (uint32_t i = 0; i < filters_of(a) && i < filters_of(b) && !what; i++) {
+    for (uint32_t i = 0; i < a->count && i < b->count && !what; i++) {
         const umbeli_layer *x = &a->layers[i], *y = &b->layers[i];
         bool packed = x->probes == &umbeli_probes_packed && y->probes == x->probes;
         if (x->probes != y->probes) {
@@ -79,7 +71,7 @@ static umbel_err merged_keys(const umbeli_layer *a, const umbeli_layer *b, uint6
 /* The key counts of all merged layers. */
 static umbel_err count_keys(const umbeli_chain *a, const umbeli_chain *b, uint64_t *keys,
                             umbel_diag *diag) {
-    uint32_t mine = a->count, theirs = filters_of(b);
+    uint32_t mine = a->count, theirs = b->count;
     for (uint32_t i = 0; i < mine || i < theirs; i++) {
         const umbeli_layer *x = i < mine ? &a->layers[i] : &b->layers[i];
         const umbeli_layer *y = i < mine && i < theirs ? &b->layers[i] : NULL;
@@ -94,7 +86,7 @@ static umbel_err count_keys(const umbeli_chain *a, const umbeli_chain *b, uint64
 static umbel_err append_further(umbeli_chain *into, const umbeli_chain *from) {
     umbel_err e = UMBEL_OK;
     uint32_t before = into->count;
-    while (!e && into->count < filters_of(from)) {
+    while (!e && into->count < from->count) {
         const umbeli_layer *theirs = &from->layers[into->count];
         e = umbeli_chain_append(into, theirs, 0);
         if (e) break;
@@ -107,19 +99,17 @@ static umbel_err append_further(umbeli_chain *into, const umbeli_chain *from) {
 
 static bool breaks_promise(const umbeli_chain *c) {
     double sum = 0;
-    for (uint32_t i = 0; i < c->count; i++) {
-        const umbeli_layer *l = &c->layers[i];
-        sum += l->probes->exact ? l->probes->live_rate(l, 0) : l->rate;
-    }
+    for (uint32_t i = 0; i < c->count; i++) sum += c->layers[i].rate;
     return sum > c->base.shape.fpr;
 }
 
-/* Merges the layers of both that are filters. */
-static umbel_err merge_filters(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
-    uint32_t mine = into->count, theirs = filters_of(from), count = mine > theirs ? mine : theirs;
+umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
+    umbel_err e = check_alike(into, from, diag);
+    if (e) return e;
+    uint32_t mine = into->count, theirs = from->count, count = mine > theirs ? mine : theirs;
     uint64_t *keys = umbeli_new(&into->base.settings, count * sizeof *keys), sum = 0;
     if (!keys) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
-    umbel_err e = count_keys(into, from, keys, diag);
+    e = count_keys(into, from, keys, diag);
     if (!e && append_further(into, from)) {
         e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
     }
@@ -138,46 +128,5 @@ static umbel_err merge_filters(umbeli_chain *into, const umbeli_chain *from, umb
         e = umbeli_fail(diag, UMBEL_EFULL, "both together break the promised rate");
     }
     umbeli_delete(&into->base.settings, keys);
-    return e;
-}
-
-/* Whether the newest layer is sure to take this many more keys. */
-static bool has_room(const umbeli_chain *into, const umbeli_chain *from, uint64_t more) {
-    const umbeli_layer *l = &into->layers[into->newest];
-    uint64_t keys = l->keys;
-    if (umbeli_chain_exact(into)) return true; /* it grows, in the caller's copy */
-    if (into->newest < filters_of(from)) keys += from->layers[into->newest].keys;
-    return l->capacity == 0 || keys + more <= l->capacity;
-}
-
-static umbel_err add_exact(umbeli_chain *into, const umbeli_layer *exact) {
-    enum { SOME = 256 };
-    uint64_t hashes[SOME], at = 0, n;
-    umbel_err e = UMBEL_OK;
-    size_t done;
-    while (!e && (n = umbeli_exact_take(exact, &at, hashes, SOME)) > 0) {
-        e = umbeli_chain_add_hashes(&into->base, hashes, (size_t)n, NULL, &done);
-    }
-    return e;
-}
-
-umbel_err umbeli_chain_merge(umbeli_chain *into, const umbeli_chain *from, umbel_diag *diag) {
-    const umbeli_layer *exact = umbeli_chain_exact(from);
-    umbel_err e = check_alike(into, from, diag);
-    if (e) return e;
-    for (uint32_t i = 0; i < into->count && exact; i++) {
-        if (into->layers[i].probes->hash_wide) return mismatch(diag, "the kinds differ");
-    }
-    if (exact && !has_room(into, from, exact->keys)) {
-        return umbeli_fail(diag, UMBEL_EFULL, "both together exceed the capacity of a layer");
-    }
-    if (umbeli_chain_exact(into) && into->count <= filters_of(from)) {
-        e = umbeli_chain_replace(into, into->newest, &from->layers[into->newest], 0);
-        if (e) return umbeli_fail(diag, e, "no memory to merge");
-    }
-    e = merge_filters(into, from, diag);
-    if (!e && exact && add_exact(into, exact)) {
-        e = umbeli_fail(diag, UMBEL_ENOMEM, "no memory to merge");
-    }
     return e;
 }

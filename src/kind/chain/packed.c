@@ -296,7 +296,6 @@ static double live_rate(const umbeli_layer *l, uint64_t bits_set) {
 const umbeli_probes umbeli_probes_packed = {
     .name = "packed",
     .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
-    .exact = true,
     .plain = true,
     .chunk = CHUNK,
     .prepare = prepare,
@@ -313,7 +312,6 @@ const umbeli_probes umbeli_probes_packed = {
 const umbeli_probes umbeli_probes_swift = {
     .name = "packed",
     .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
-    .exact = true,
     .chunk = SWIFT,
     .prepare = prepare,
     .contains = swift_contains,
