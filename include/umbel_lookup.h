@@ -65,12 +65,19 @@ UMBEL_API umbel_err umbel_lookup_texts(const umbel_lookup *lookup, umbel_recipe_
                                        uint8_t *states, umbel_diag *diag);
 
 /* The same for keys that the recipe has made already; one whose data is NULL is none, unless the
- * recipe is `line`.  `confirm` (optional) is asked about every key that the filter has, parents
- * included, until it says yes.  found[i] (optional) is the key, or the part of it, that was a hit;
- * its data is NULL where there was none. */
-UMBEL_API umbel_err umbel_lookup_keys(const umbel_lookup *lookup, const umbel_key *keys, size_t n,
+ * recipe is `line`.  hashes[i] (optional) is that of key i: several lookups whose filters hash
+ * alike can share what umbel_hash_many computed for one of them.  `confirm` (optional) is asked
+ * about every key that the filter has, parents included, until it says yes.  found[i] (optional) is
+ * the key, or the part of it, that was a hit; its data is NULL where there was none. */
+UMBEL_API umbel_err umbel_lookup_keys(const umbel_lookup *lookup, const umbel_key *keys,
+                                      const uint64_t *hashes, size_t n,
                                       const umbel_confirm *confirm, uint8_t *hit, umbel_key *found,
                                       umbel_diag *diag);
+
+/* umbel_never_ask for good keys that will be looked up under this recipe: about their parents as
+ * well, which a lookup would find by mistake. */
+UMBEL_API umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe,
+                                        const umbel_key *good, size_t n, umbel_diag *diag);
 
 /* ---- Sources: files that are replaced while they are queried ------------------------------- */
 

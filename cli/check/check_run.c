@@ -25,7 +25,6 @@ typedef struct guarded_batch {
 static void look_up_guarded(void *ctx) {
     const guarded_batch *g = ctx;
     cli_lookup_batch(&g->check->lookup, g->batch);
-    if (g->check->exact) cli_exact_confirm(g->check->exact, g->batch);
 }
 
 static void look_up(void *ctx, cli_batch *b) {

@@ -13,13 +13,12 @@
 typedef struct cli_check {
     const cli_settings *s;
     cli_lookup lookup;
-    const cli_exact *exact; /* --verify-with; NULL: the filters' answers are final */
-    cli_follow *follow;     /* --follow-filter; NULL: filters are opened once */
-    bool invert;            /* lines that are not found are selected */
-    bool json;              /* each selected line as an object */
-    cli_mode show;          /* SHOW_STATUS ends the program at the first line, with CLI_YES */
-    bool per_file;          /* something is printed at the end of each file */
-    _Atomic bool enough;    /* --max-count of the only file: the rest is not read */
+    cli_follow *follow;  /* --follow-filter; NULL: filters are opened once */
+    bool invert;         /* lines that are not found are selected */
+    bool json;           /* each selected line as an object */
+    cli_mode show;       /* SHOW_STATUS ends the program at the first line, with CLI_YES */
+    bool per_file;       /* something is printed at the end of each file */
+    _Atomic bool enough; /* --max-count of the only file: the rest is not read */
     cli_output out;
     uint64_t matches;
     bool printed_header;

@@ -18,16 +18,21 @@ static void look_up(void *ctx, cli_batch *b) {
     cli_lookup_batch(r->lookup, b);
 }
 
-/* Of a name, the parents as well: any of them may be in the filter. */
+static bool is_candidate(void *ctx, umbel_key key) {
+    cli_exact *e = ctx;
+    cli_key_set_add(&e->keys, key, hash_of(e, key));
+    return false; /* of a name, the parents may be in the filter as well */
+}
+
 static void collect(void *ctx, cli_batch *b) {
     exact_run *r = ctx;
+    const umbel_confirm candidates = {is_candidate, r->exact};
+    uint8_t hit;
     cli_need_undamaged(r->lookup);
     for (size_t i = 0; i < b->lines; i++) {
-        umbel_key key = b->keys[i];
         if (!b->hits[i]) continue;
-        do {
-            cli_key_set_add(&r->exact->keys, key, hash_of(r->exact, key));
-        } while (umbel_recipe_next(r->exact->recipe, &key));
+        (void)umbel_lookup_keys(r->lookup->at[0].lookup, &b->keys[i], NULL, 1, &candidates, &hit,
+                                NULL, NULL);
     }
 }
 
@@ -44,9 +49,15 @@ static void mark(void *ctx, cli_batch *b) {
     }
 }
 
+static bool is_present(void *ctx, umbel_key key) {
+    const cli_exact *e = ctx;
+    const cli_key_entry *found = cli_key_set_find(&e->keys, key, hash_of(e, key));
+    return found && found->marked;
+}
+
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
                    const char *file, umbel_recipe *file_recipe) {
-    *e = (cli_exact){.hasher = cli_table_hasher_new(s), .recipe = lookup->recipes[0]};
+    *e = (cli_exact){.hasher = cli_table_hasher_new(s)};
     e->keys.limit = s->max_memory;
     exact_run r = {e, lookup};
     cli_job candidates = {look_up, collect, &r}, present = {hash_keys, mark, &r};
@@ -57,21 +68,9 @@ int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_
     other.given = NULL;
     if (feed.activity) other.activity = "verifying";
     cli_lines read = cli_pipeline(&other, &present);
+    e->confirm = (umbel_confirm){is_present, e};
+    lookup->confirm = &e->confirm;
     return cli_misfits_status(&read, file_recipe, "skipped", CLI_YES);
-}
-
-static bool is_present(const cli_exact *e, umbel_key key) {
-    do {
-        const cli_key_entry *found = cli_key_set_find(&e->keys, key, hash_of(e, key));
-        if (found && found->marked) return true;
-    } while (umbel_recipe_next(e->recipe, &key));
-    return false;
-}
-
-void cli_exact_confirm(const cli_exact *e, cli_batch *b) {
-    for (size_t i = 0; i < b->lines; i++) {
-        if (b->hits[i]) b->hits[i] = is_present(e, b->keys[i]);
-    }
 }
 
 void cli_exact_free(cli_exact *e) {

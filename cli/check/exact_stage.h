@@ -10,18 +10,16 @@
 
 typedef struct cli_exact {
     umbel_filter *hasher;
-    const umbel_recipe *recipe; /* of the lines */
-    cli_key_set keys;           /* the candidates; marked are those in the file */
+    cli_key_set keys;      /* the candidates; marked are those in the file */
+    umbel_confirm confirm; /* that a candidate is */
 } cli_exact;
 
-/* Collects the keys of the feed that the filter may have, then reads `file`, by `file_recipe`, to
- * see which of them it has.  Takes memory for each distinct candidate.  Returns the exit status for
- * lines of the file without a key; the caller reads the feed again. */
+/* Collects the keys of the feed that the filter has, then reads `file`, by `file_recipe`, to see
+ * which of them it has; from then on the lookup says so.  Takes memory for each distinct candidate.
+ * Returns the exit status for lines of the file without a key; the caller reads the feed again. */
 int cli_exact_read(cli_exact *e, const cli_settings *s, cli_lookup *lookup, cli_feed feed,
                    const char *file, umbel_recipe *file_recipe);
 
-/* Clears the hits that are false positives. */
-void cli_exact_confirm(const cli_exact *e, cli_batch *b);
 void cli_exact_free(cli_exact *e);
 
 #endif

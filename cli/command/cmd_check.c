@@ -91,7 +91,6 @@ static int read_exact(cli_check *c, cli_exact *exact, cli_feed *feed) {
                                                            : cli_recipe_of(f, file, c->s);
     int status = cli_exact_read(exact, c->s, &c->lookup, *feed, file, recipe);
     umbel_recipe_free(recipe);
-    c->exact = exact;
     return status;
 }
 

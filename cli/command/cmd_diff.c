@@ -48,7 +48,7 @@ static void summarise(const cli_check *c, uint64_t lines) {
     umbel_measurement now;
     char all[UMBEL_QUANTITY], out[UMBEL_QUANTITY], lost[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     umbel_measure(c->lookup.at[0].filter, &now);
-    double share = c->exact ? 0 : now.rate;
+    double share = s->exact ? 0 : now.rate;
     /* Of n lines that are not in B, n * (1 - share) are printed. */
     double left_out = share < 1 ? (double)c->matches * share / (1 - share) : (double)lines;
     if (s->json) {
@@ -63,7 +63,7 @@ static void summarise(const cli_check *c, uint64_t lines) {
         FILE *to = cli_sentence();
         fprintf(to, "diff: %s, %s of them not in %s; ", cli_count_noun(lines, "line", all),
                 umbel_count_text(c->matches, out), s->args[1]);
-        if (c->exact) {
+        if (s->exact) {
             fputs("exact", to);
         } else {
             fprintf(to, "about %s such lines left out (%s)",
@@ -98,10 +98,7 @@ static int run(const cli_settings *s) {
     feed.eager = true;
     feed.skips_missing = false;
     if (!s->quiet && (!cli_check_prints(s) || !isatty(STDOUT_FILENO))) feed.activity = "comparing";
-    if (s->exact) {
-        cli_exact_read(&exact, s, &c.lookup, feed, other.files[0], recipe);
-        c.exact = &exact;
-    }
+    if (s->exact) cli_exact_read(&exact, s, &c.lookup, feed, other.files[0], recipe);
     cli_job job = cli_check_job(&c);
     read = cli_pipeline(&feed, &job);
     cli_check_end(&c, read.count);

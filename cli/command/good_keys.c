@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/safe_text.h"
+#include "umbel_lookup.h"
 #include "umbel_quantity.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {
@@ -17,18 +18,13 @@ typedef struct asking {
     const umbel_recipe *recipe;
 } asking;
 
-/* A lookup of a name tries its parents, so none of them may be found by mistake either. */
-static void ask(const asking *a, umbel_key key) {
+static void ask(const asking *a, const umbel_key *keys, size_t n) {
     umbel_diag diag = {0};
-    do {
-        need(umbel_never_ask(a->never, &key, 1, &diag), &diag);
-    } while (umbel_recipe_next(a->recipe, &key));
+    need(umbel_never_lookups(a->never, a->recipe, keys, n, &diag), &diag);
 }
 
 static void ask_lines(void *ctx, cli_batch *b) {
-    for (size_t i = 0; i < b->lines; i++) {
-        if (b->keys[i].data) ask(ctx, b->keys[i]);
-    }
+    ask(ctx, b->keys, b->lines);
 }
 
 /* ---- block lists -------------------------------------------------------------------------- */
@@ -46,7 +42,7 @@ static void except(const forms *f, umbel_key name) {
     uint8_t scratch[1024], state;
     if (name.len > sizeof scratch / 4) return;
     if (umbel_recipe_apply(f->asking->recipe, UMBEL_USE_KEY, &name, 1, scratch, &state) == 1) {
-        ask(f->asking, name);
+        ask(f->asking, &name, 1);
     }
 }
 

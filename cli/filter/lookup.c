@@ -30,23 +30,38 @@ static void link_up(cli_lookup *a, size_t me) {
     }
 }
 
+static void use(cli_lookup *a, size_t at, umbel_filter *f) {
+    umbel_diag diag = {0};
+    umbel_lookup *lookup = NULL;
+    umbel_err e = umbel_lookup_new(f, umbel_recipe_text(a->recipes[at]), &lookup, &diag);
+    if (e) cli_die_err(a->at[at].name, e, &diag, NULL);
+    a->at[at].filter = f;
+    a->at[at].lookup = lookup;
+}
+
+static void drop(cli_lookup_filter *q) {
+    umbel_lookup_free(q->lookup);
+    umbel_free(q->filter);
+}
+
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe) {
     if (a->count == CLI_LOOKUP_MAX) cli_die("--also", "merge some of them", "more than 64 filters");
     size_t me = a->count++;
-    a->at[me] = (cli_lookup_filter){.filter = f, .name = name};
+    a->at[me] = (cli_lookup_filter){.name = name};
     a->recipes[me] = recipe;
+    use(a, me, f);
     link_up(a, me);
 }
 
 void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f) {
-    umbel_free(a->at[at].filter);
-    a->at[at].filter = f;
+    drop(&a->at[at]);
+    use(a, at, f);
     for (size_t i = 0; i < a->count; i++) link_up(a, i);
 }
 
 void cli_lookup_free(cli_lookup *a) {
     for (size_t i = 0; i < a->count; i++) {
-        umbel_free(a->at[i].filter);
+        drop(&a->at[i]);
         umbel_recipe_free(a->recipes[i]);
     }
     a->count = 0;
@@ -88,46 +103,11 @@ static void free_workspace(const cli_lookup *a, workspace *w) {
     free(w->states);
 }
 
-/* A line without a key is in no filter. */
-static void clear_missing(const cli_batch *b, const umbel_recipe *recipe, const umbel_key *keys) {
-    if (umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE) return;
-    for (size_t i = 0; i < b->lines; i++) b->hits[i] &= keys[i].data != NULL;
-}
-
-/* Looks up the next key (of a domain name, the parent) of each line that was not found, until no
- * line has one left. */
-static void ask_further(const cli_lookup *a, size_t f, const cli_batch *b, const umbel_key *keys) {
-    const umbel_recipe *recipe = a->recipes[f];
-    if (!(umbel_recipe_traits(recipe) & UMBEL_RECIPE_PARENTS)) return;
-    umbel_key *next = cli_alloc(b->lines * sizeof *next);
-    uint32_t *line = cli_alloc(b->lines * sizeof *line);
-    uint8_t *hits = cli_alloc(b->lines);
-    size_t n = 0;
-    for (size_t i = 0; i < b->lines; i++) {
-        if (b->hits[i] || !keys[i].data) continue;
-        next[n] = keys[i];
-        line[n++] = (uint32_t)i;
-    }
-    while (n) {
-        size_t left = 0;
-        for (size_t i = 0; i < n; i++) {
-            umbel_key key = next[i];
-            if (b->hits[line[i]] || !umbel_recipe_next(recipe, &key)) continue;
-            next[left] = key;
-            line[left++] = line[i];
-        }
-        n = left;
-        umbel_contains_many(a->at[f].filter, next, n, hits);
-        for (size_t i = 0; i < n; i++) b->hits[line[i]] = hits[i];
-    }
-    free(next), free(line), free(hits);
-}
-
+/* Damage is asked for at the end: cli_lookup_damaged. */
 void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     if (a->count == 1) {
-        umbel_contains_many(a->at[0].filter, b->keys, b->lines, b->hits);
-        clear_missing(b, a->recipes[0], b->keys);
-        ask_further(a, 0, b, b->keys);
+        (void)umbel_lookup_keys(a->at[0].lookup, b->keys, NULL, b->lines, a->confirm, b->hits, NULL,
+                                NULL);
         return;
     }
     workspace w = {0};
@@ -135,14 +115,8 @@ void cli_lookup_batch(const cli_lookup *a, cli_batch *b) {
     for (size_t i = 0; i < a->count; i++) {
         const cli_lookup_filter *q = &a->at[i];
         prepare(a, b, &w, i);
-        const uint64_t *hashes = w.hashes[q->hashes_from];
-        if (hashes) {
-            umbel_contains_hashes(q->filter, hashes, b->lines, b->hits);
-        } else {
-            umbel_contains_many(q->filter, w.keys[i], b->lines, b->hits);
-        }
-        clear_missing(b, a->recipes[i], w.keys[i]);
-        ask_further(a, i, b, w.keys[i]);
+        (void)umbel_lookup_keys(q->lookup, w.keys[i], w.hashes[q->hashes_from], b->lines, NULL,
+                                b->hits, NULL, NULL);
         for (size_t k = 0; k < b->lines; k++) b->hashes[k] |= (uint64_t)b->hits[k] << i;
     }
     for (size_t k = 0; k < b->lines; k++) b->hits[k] = b->hashes[k] != 0;

@@ -9,11 +9,13 @@
 #define CLI_LOOKUP_H
 
 #include "lines/pipeline.h"
+#include "umbel_lookup.h"
 
 enum { CLI_LOOKUP_MAX = 64 };
 
 typedef struct cli_lookup_filter {
-    umbel_filter *filter; /* owned */
+    umbel_filter *filter; /* owned, as is its lookup, which makes the recipe's further keys */
+    const umbel_lookup *lookup;
     const char *name;
     size_t keys_from;   /* the first filter with the same keys ... */
     size_t hashes_from; /* ... and with the same hashes; its own index if there is none */
@@ -24,6 +26,7 @@ typedef struct cli_lookup {
     cli_lookup_filter at[CLI_LOOKUP_MAX];
     umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* of each, owned: those of the feed */
     size_t count;
+    const umbel_confirm *confirm; /* of a single filter; NULL: its answers are final */
 } cli_lookup;
 
 /* Takes ownership of both.  The feed's recipes are those of the lookup. */

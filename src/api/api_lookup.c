@@ -9,16 +9,17 @@
 #include "core/diag.h"
 #include "core/filter.h"
 #include "core/memory.h"
+#include "recipe/recipe.h"
 #include "umbel_meta.h"
 
-enum { BATCH = 256, STACK = 4096 };
+enum { BATCH = 512, STACK = 4096 };
 
 struct umbel_lookup {
     const umbel_filter *filter; /* NULL: every key is in it */
     umbel_filter *owned;        /* the same, if it is freed with the lookup */
-    umbel_recipe *recipe;
+    const umbel_recipe *recipe;
     const umbeli_settings *settings; /* the filter's, for memory */
-    bool line, parents;
+    bool line, parents, hashed;      /* the filter takes hashes */
     atomic_size_t holders;
 };
 
@@ -30,17 +31,20 @@ static umbel_err make(const umbel_filter *filter, umbel_filter *owned, const cha
     umbel_lookup *l = umbeli_new(settings, sizeof *l);
     if (!l) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a lookup");
     if (!recipe) recipe = filter ? umbel_get_recipe(filter) : "line";
-    umbel_err e = umbel_recipe_parse(recipe, &l->recipe, diag);
+    umbel_recipe *parsed;
+    umbel_err e = umbel_recipe_parse(recipe, &parsed, diag);
     if (e) {
         umbeli_delete(settings, l);
         return e;
     }
-    uint32_t traits = umbel_recipe_traits(l->recipe);
+    uint32_t traits = umbel_recipe_traits(parsed);
+    l->recipe = parsed;
     l->filter = filter;
     l->owned = owned;
     l->settings = settings;
     l->line = traits & UMBEL_RECIPE_LINE;
     l->parents = traits & UMBEL_RECIPE_PARENTS;
+    l->hashed = filter && umbel_takes_hashes(filter);
     atomic_init(&l->holders, 1);
     *out = l;
     return UMBEL_OK;
@@ -56,7 +60,7 @@ umbel_err umbeli_lookup_of(umbel_filter *taken, const char *recipe, umbel_lookup
     return make(taken, taken, recipe, out, diag);
 }
 
-/* Counting is no change that anyone could see. */
+/* Counting, and freeing what it owns, is no change that anyone could see. */
 static umbel_lookup *counted(const umbel_lookup *l) {
     return (umbel_lookup *)(uintptr_t)l;
 }
@@ -69,7 +73,7 @@ void umbel_lookup_free(const umbel_lookup *lookup) {
     umbel_lookup *l = lookup ? counted(lookup) : NULL;
     if (!l || atomic_fetch_sub_explicit(&l->holders, 1, memory_order_acq_rel) > 1) return;
     umbel_filter *owned = l->owned;
-    umbel_recipe_free(l->recipe);
+    umbel_recipe_free((umbel_recipe *)(uintptr_t)l->recipe);
     umbeli_delete(l->settings, l);
     umbel_free(owned); /* whose settings were in use until here */
 }
@@ -84,20 +88,29 @@ const umbel_recipe *umbel_lookup_recipe(const umbel_lookup *l) {
 
 /* ---- keys --------------------------------------------------------------------------------- */
 
+/* Keys that are looked up; hashes may be NULL. */
+typedef struct batch {
+    const umbel_key *keys;
+    const uint64_t *hashes;
+    size_t n;
+} batch;
+
 /* Whether keys are in the list, each as it is: every lookup ends here, and what a list consists of
  * besides its filter is combined here. */
-static void keys_are_in(const umbel_lookup *l, const umbel_key *keys, size_t n,
-                        const umbel_confirm *confirm, uint8_t *hit) {
+static void keys_are_in(const umbel_lookup *l, batch b, const umbel_confirm *confirm,
+                        uint8_t *hit) {
     if (!l->filter) {
-        memset(hit, 1, n);
-    } else if (n == 1) {
-        hit[0] = umbel_contains(l->filter, keys[0].data, keys[0].len);
+        memset(hit, 1, b.n);
+    } else if (b.hashes && l->hashed) {
+        umbel_contains_hashes(l->filter, b.hashes, b.n, hit);
+    } else if (b.n == 1) {
+        hit[0] = umbel_contains(l->filter, b.keys[0].data, b.keys[0].len);
     } else {
-        umbel_contains_many(l->filter, keys, n, hit);
+        umbel_contains_many(l->filter, b.keys, b.n, hit);
     }
-    for (size_t i = 0; !l->line && i < n; i++) hit[i] &= keys[i].data != NULL;
-    for (size_t i = 0; confirm && i < n; i++) {
-        if (hit[i]) hit[i] = confirm->has(confirm->ctx, keys[i]);
+    for (size_t i = 0; !l->line && i < b.n; i++) hit[i] &= b.keys[i].data != NULL;
+    for (size_t i = 0; confirm && i < b.n; i++) {
+        if (hit[i]) hit[i] = confirm->has(confirm->ctx, b.keys[i]);
     }
 }
 
@@ -109,42 +122,46 @@ typedef struct rest {
     size_t n;
 } rest;
 
+/* Puts each key's parent in its place; keys that were a hit, or have no parent, leave. */
+static void to_parents(const umbel_lookup *l, rest *r) {
+    size_t left = 0;
+    for (size_t i = 0; i < r->n; i++) {
+        umbel_key key = r->keys[i];
+        if (r->hit[i] || !umbeli_recipe_next(l->recipe, &key)) continue;
+        r->keys[left] = key;
+        r->number[left++] = r->number[i];
+    }
+    r->n = left;
+}
+
 /* Asks for the parents of at most BATCH keys that have no hit, one label after the other. */
 static void ask_parents(const umbel_lookup *l, const umbel_key *keys, size_t n,
                         const umbel_confirm *confirm, uint8_t *hit, umbel_key *found) {
     rest r;
     r.n = 0;
     for (size_t i = 0; i < n; i++) {
-        umbel_key key = keys[i];
-        if (hit[i] || !key.data || !umbel_recipe_next(l->recipe, &key)) continue;
-        r.keys[r.n] = key;
+        if (hit[i] || !keys[i].data) continue;
+        r.keys[r.n] = keys[i];
+        r.hit[r.n] = 0;
         r.number[r.n++] = (uint16_t)i;
     }
-    while (r.n) {
-        size_t left = 0;
-        keys_are_in(l, r.keys, r.n, confirm, r.hit);
+    for (to_parents(l, &r); r.n; to_parents(l, &r)) {
+        keys_are_in(l, (batch){r.keys, NULL, r.n}, confirm, r.hit);
         for (size_t i = 0; i < r.n; i++) {
-            umbel_key key = r.keys[i];
-            uint16_t number = r.number[i];
-            if (r.hit[i]) {
-                hit[number] = 1;
-                if (found) found[number] = key;
-            } else if (umbel_recipe_next(l->recipe, &key)) {
-                r.keys[left] = key;
-                r.number[left++] = number;
-            }
+            if (!r.hit[i]) continue;
+            hit[r.number[i]] = 1;
+            if (found) found[r.number[i]] = r.keys[i];
         }
-        r.n = left;
     }
 }
 
-static void ask(const umbel_lookup *l, const umbel_key *keys, size_t n,
-                const umbel_confirm *confirm, uint8_t *hit, umbel_key *found) {
-    keys_are_in(l, keys, n, confirm, hit);
-    for (size_t i = 0; found && i < n; i++) found[i] = hit[i] ? keys[i] : (umbel_key){NULL, 0};
-    for (size_t from = 0; l->parents && from < n; from += BATCH) {
-        size_t batch = n - from < BATCH ? n - from : BATCH;
-        ask_parents(l, keys + from, batch, confirm, hit + from, found ? found + from : NULL);
+static void ask(const umbel_lookup *l, batch b, const umbel_confirm *confirm, uint8_t *hit,
+                umbel_key *found) {
+    keys_are_in(l, b, confirm, hit);
+    for (size_t i = 0; found && i < b.n; i++) found[i] = hit[i] ? b.keys[i] : (umbel_key){NULL, 0};
+    for (size_t from = 0; l->parents && from < b.n; from += BATCH) {
+        size_t some = b.n - from < BATCH ? b.n - from : BATCH;
+        ask_parents(l, b.keys + from, some, confirm, hit + from, found ? found + from : NULL);
     }
 }
 
@@ -157,11 +174,41 @@ static umbel_err certain(const umbel_lookup *l, const uint8_t *hit, size_t n, um
     return e;
 }
 
-umbel_err umbel_lookup_keys(const umbel_lookup *l, const umbel_key *keys, size_t n,
-                            const umbel_confirm *confirm, uint8_t *hit, umbel_key *found,
+umbel_err umbel_lookup_keys(const umbel_lookup *l, const umbel_key *keys, const uint64_t *hashes,
+                            size_t n, const umbel_confirm *confirm, uint8_t *hit, umbel_key *found,
                             umbel_diag *diag) {
-    ask(l, keys, n, confirm, hit, found);
+    ask(l, (batch){keys, hashes, n}, confirm, hit, found);
     return certain(l, hit, n, diag);
+}
+
+/* ---- good keys ---------------------------------------------------------------------------- */
+
+typedef struct asking {
+    umbel_never *never;
+    umbel_diag *diag;
+    umbel_err err;
+} asking;
+
+static bool ask_never(void *ctx, umbel_key key) {
+    asking *a = ctx;
+    if (!a->err) a->err = umbel_never_ask(a->never, &key, 1, a->diag);
+    return false; /* so that the parents follow */
+}
+
+umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe, const umbel_key *good,
+                              size_t n, umbel_diag *diag) {
+    uint32_t traits = umbel_recipe_traits(recipe);
+    const umbel_lookup every = {.recipe = recipe,
+                                .line = traits & UMBEL_RECIPE_LINE,
+                                .parents = traits & UMBEL_RECIPE_PARENTS};
+    asking a = {never, diag, UMBEL_OK};
+    const umbel_confirm by = {ask_never, &a};
+    uint8_t hit[BATCH];
+    for (size_t from = 0; from < n && !a.err; from += BATCH) {
+        size_t some = n - from < BATCH ? n - from : BATCH;
+        ask(&every, (batch){good + from, NULL, some}, &by, hit, NULL);
+    }
+    return a.err;
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */
@@ -170,9 +217,9 @@ umbel_err umbel_lookup_keys(const umbel_lookup *l, const umbel_key *keys, size_t
 static size_t room_for(const umbel_lookup *l, const umbel_key *texts, size_t n) {
     size_t most = 0;
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t batch = n - from < BATCH ? n - from : BATCH, bytes = 0;
-        for (size_t i = 0; i < batch; i++) bytes += texts[from + i].len;
-        size_t room = umbel_recipe_room(l->recipe, batch, bytes);
+        size_t some = n - from < BATCH ? n - from : BATCH, bytes = 0;
+        for (size_t i = 0; i < some; i++) bytes += texts[from + i].len;
+        size_t room = umbel_recipe_room(l->recipe, some, bytes);
         if (room > most) most = room;
     }
     return most;
@@ -183,10 +230,10 @@ static void ask_texts(const umbel_lookup *l, umbel_recipe_use use, const umbel_k
     umbel_key keys[BATCH];
     uint8_t own[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t batch = n - from < BATCH ? n - from : BATCH;
-        memcpy(keys, texts + from, batch * sizeof *keys);
-        umbel_recipe_apply(l->recipe, use, keys, batch, scratch, states ? states + from : own);
-        ask(l, keys, batch, NULL, hit + from, NULL);
+        size_t some = n - from < BATCH ? n - from : BATCH;
+        memcpy(keys, texts + from, some * sizeof *keys);
+        umbel_recipe_apply(l->recipe, use, keys, some, scratch, states ? states + from : own);
+        ask(l, (batch){keys, NULL, some}, NULL, hit + from, NULL);
     }
 }
 
@@ -194,7 +241,7 @@ umbel_err umbel_lookup_texts(const umbel_lookup *l, umbel_recipe_use use, const 
                              size_t n, uint8_t *hit, uint8_t *states, umbel_diag *diag) {
     if (l->line) {
         if (states) memset(states, UMBEL_FOUND_KEY, n);
-        ask(l, texts, n, NULL, hit, NULL);
+        ask(l, (batch){texts, NULL, n}, NULL, hit, NULL);
         return certain(l, hit, n, diag);
     }
     uint8_t stack[STACK];

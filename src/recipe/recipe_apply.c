@@ -124,6 +124,10 @@ static umbel_found meant(const umbel_recipe *r, umbel_recipe_use use, bool looku
 }
 
 bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
+    return umbeli_recipe_next(recipe, key);
+}
+
+bool umbeli_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
     if (!umbeli_has(recipe, UMBELI_WORD_DOMAIN) || !key->len) return false;
     const uint8_t *dot = memchr(key->data, '.', key->len);
     if (!dot) return false;

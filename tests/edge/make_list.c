@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
-#include "umbel_recipe.h"
 
 static void need(umbel_err e, const umbel_diag *diag, const char *what) {
     char text[256];
@@ -18,7 +18,7 @@ static void need(umbel_err e, const umbel_diag *diag, const char *what) {
     exit(1);
 }
 
-/* What is done with each key: LIST's are added and shown, GOOD's and their parents asked about. */
+/* What is done with each key: LIST's are added and shown, GOOD's asked about. */
 typedef struct making {
     umbel_recipe *recipe;
     umbel_builder *builder;
@@ -33,9 +33,7 @@ static void take(making *m, umbel_key key) {
         need(umbel_builder_add(m->builder, &key, 1, &diag), &diag, "add");
         return;
     }
-    do {
-        need(umbel_never_ask(m->never, &key, 1, &diag), &diag, "ask");
-    } while (umbel_recipe_next(m->recipe, &key));
+    need(umbel_never_lookups(m->never, m->recipe, &key, 1, &diag), &diag, "ask");
 }
 
 static void read_lines(making *m, const char *path) {

@@ -120,7 +120,7 @@ static void test_many(void **state) {
         assert_ptr_equal(keys[i].data, texts[i]); /* the caller's texts are as they were */
         if (i % 11 == 0) keys[i].data = NULL;
     }
-    assert_ok(umbel_lookup_keys(l, keys, MANY, NULL, hit, found, NULL));
+    assert_ok(umbel_lookup_keys(l, keys, NULL, MANY, NULL, hit, found, NULL));
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(hit[i], listed(i));
         if (listed(i)) {
@@ -157,11 +157,11 @@ static void test_confirm(void **state) {
     umbel_key key = key_of("a.b.example"), where;
     uint8_t yes;
     assert_ok(umbel_lookup_new(f, NULL, &l, NULL));
-    assert_ok(umbel_lookup_keys(l, &key, 1, &by, &yes, &where, NULL));
+    assert_ok(umbel_lookup_keys(l, &key, NULL, 1, &by, &yes, &where, NULL));
     assert_true(yes && where.len == strlen("b.example"));
     assert_string_equal(a.log, "a.b.example;b.example;"); /* `example` is not in the filter */
     a = (asked){0};
-    assert_ok(umbel_lookup_keys(l, &key, 1, &by, &yes, NULL, NULL));
+    assert_ok(umbel_lookup_keys(l, &key, NULL, 1, &by, &yes, NULL, NULL));
     assert_false(yes);
 
     /* Without a filter every key is asked about; a missing one never. */
@@ -170,12 +170,82 @@ static void test_confirm(void **state) {
     assert_ok(umbel_lookup_new(NULL, "domain", &any, NULL));
     assert_null(umbel_lookup_filter(any));
     a = (asked){0};
-    assert_ok(umbel_lookup_keys(any, three, 3, &by, hits, NULL, NULL));
+    assert_ok(umbel_lookup_keys(any, three, NULL, 3, &by, hits, NULL, NULL));
     assert_string_equal(a.log, "a.b.example;example;b.example;example;");
-    assert_ok(umbel_lookup_keys(any, three, 3, NULL, hits, NULL, NULL));
+    assert_ok(umbel_lookup_keys(any, three, NULL, 3, NULL, hits, NULL, NULL));
     assert_true(hits[0] && !hits[1] && hits[2]);
     umbel_lookup_free(any);
     umbel_lookup_free(l);
+    umbel_free(f);
+}
+
+/* Two lists that hash alike share hashes; of names, the parents have none. */
+static void test_shared_hashes(void **state) {
+    (void)state;
+    const umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .capacity = 10000, .fpr = 1e-6};
+    umbel_filter *f[2] = {NULL, NULL}, *classic = NULL;
+    umbel_lookup *l[3] = {NULL, NULL, NULL};
+    uint64_t hashes[MANY];
+    const umbel_key bad = key_of("bad.example");
+    for (int i = 0; i < 2; i++) assert_ok(umbel_create(&params, NULL, &f[i], NULL));
+    assert_ok(umbel_create(&(umbel_params){.kind = UMBEL_KIND_CLASSIC, .capacity = 9, .fpr = 1e-9},
+                           NULL, &classic, NULL));
+    make_texts();
+    for (int i = 0; i < MANY; i += 2)
+        assert_ok(umbel_add(f[0], keys[i].data, keys[i].len, NULL, NULL));
+    assert_ok(umbel_add(f[1], bad.data, bad.len, NULL, NULL));
+    assert_ok(umbel_lookup_new(f[0], "line", &l[0], NULL));
+    assert_ok(umbel_lookup_new(f[1], "domain", &l[1], NULL));
+    assert_ok(umbel_lookup_new(classic, "line", &l[2], NULL));
+    umbel_hash_many(f[0], keys, MANY, hashes, NULL);
+    assert_ok(umbel_lookup_keys(l[0], keys, hashes, MANY, NULL, hit, NULL, NULL));
+    for (int i = 0; i < MANY; i += 2) assert_true(hit[i]);
+    assert_int_equal(hit[1] + hit[3] + hit[5], 0);
+    assert_ok(umbel_lookup_keys(l[1], keys, hashes, MANY, NULL, hit, found, NULL));
+    for (int i = 0; i < MANY; i++) assert_int_equal(hit[i], listed(i));
+    /* A filter that takes no hashes asks for the keys. */
+    assert_ok(umbel_lookup_keys(l[2], keys, hashes, MANY, NULL, hit, NULL, NULL));
+    assert_null(memchr(hit, 1, MANY));
+    for (int i = 0; i < 3; i++) umbel_lookup_free(l[i]);
+    umbel_free(f[0]), umbel_free(f[1]), umbel_free(classic);
+}
+
+/* Good names, more than a batch of them, and their parents: none is found in a filter that would
+ * find many. */
+static void test_good_names(void **state) {
+    (void)state;
+    umbel_never *never = NULL;
+    umbel_builder *builder = NULL;
+    umbel_filter *f = NULL;
+    umbel_recipe *r = NULL;
+    umbel_lookup *l = NULL;
+    umbel_never_result result = {0};
+    const umbel_params params = {.kind = UMBEL_KIND_TIGHT, .fpr = 0.3};
+    assert_ok(umbel_recipe_parse("domain", &r, NULL));
+    assert_ok(umbel_never_new(&params, NULL, &never, NULL));
+    assert_ok(umbel_builder_new(&params, NULL, &builder, NULL));
+    make_texts();
+    for (int i = 0; i < MANY; i++) {
+        if (i % 11 == 0) keys[i] = (umbel_key){NULL, 0};
+    }
+    assert_ok(umbel_never_lookups(never, r, keys, MANY, NULL));
+    for (uint32_t i = 0; i < 2000; i++) {
+        umbel_key member = {&i, sizeof i};
+        assert_ok(umbel_builder_add(builder, &member, 1, NULL));
+        assert_ok(umbel_never_show(never, &member, 1, NULL));
+    }
+    assert_ok(umbel_builder_finish(builder, &f, NULL));
+    assert_ok(umbel_never_finish(never, f, &result, NULL));
+    assert_true(result.asked > MANY * 10 / 11 && result.exceptions > MANY / 8);
+    assert_ok(umbel_lookup_new(f, "domain", &l, NULL));
+    assert_ok(umbel_lookup_keys(l, keys, NULL, MANY, NULL, hit, NULL, NULL));
+    assert_null(memchr(hit, 1, MANY));
+    /* A failure is told: keys have been shown. */
+    assert_int_equal(umbel_never_lookups(never, r, keys + 1, 1, NULL), UMBEL_EINVAL);
+    umbel_lookup_free(l);
+    umbel_recipe_free(r);
+    umbel_never_free(never);
+    umbel_builder_free(builder);
     umbel_free(f);
 }
 
@@ -254,7 +324,7 @@ static void test_damage(void **state) {
     size_t certain = 0;
     for (uint32_t i = KEYS; i < KEYS + 200; i++) {
         umbel_key key = {&i, sizeof i};
-        umbel_err e = umbel_lookup_keys(l, &key, 1, NULL, hit, NULL, NULL);
+        umbel_err e = umbel_lookup_keys(l, &key, NULL, 1, NULL, hit, NULL, NULL);
         assert_int_equal(e, hit[0] ? UMBEL_ECORRUPT : UMBEL_OK);
         certain += !hit[0];
     }
@@ -468,12 +538,13 @@ static void test_not_opened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_domains),   cmocka_unit_test(test_many),
-        cmocka_unit_test(test_confirm),   cmocka_unit_test(test_line),
-        cmocka_unit_test(test_no_memory), cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_replaced),  cmocka_unit_test(test_refused_once),
-        cmocka_unit_test(test_truncated), cmocka_unit_test(test_unknown_recipe),
-        cmocka_unit_test(test_options),   cmocka_unit_test(test_not_opened),
+        cmocka_unit_test(test_domains),    cmocka_unit_test(test_many),
+        cmocka_unit_test(test_confirm),    cmocka_unit_test(test_shared_hashes),
+        cmocka_unit_test(test_good_names), cmocka_unit_test(test_line),
+        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_replaced),   cmocka_unit_test(test_refused_once),
+        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_unknown_recipe),
+        cmocka_unit_test(test_options),    cmocka_unit_test(test_not_opened),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }
