@@ -138,7 +138,7 @@ P
     umbel uniq -q -n 999 --window 255s/1s text | cmp - text
     umbel uniq -q --window 1 text | cmp - text
     refused "needs the maximum number of different keys within the duration (-n KEYS" umbel uniq --window 24h/1h text
-    refused "--window and --kind contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
+    refused "--kind and --window contradict" umbel uniq --window 24h/1h -n 9 --kind classic text
     umbel uniq -q -m 1MiB -p 1% --window 24h/1h text | cmp - text # two of the three are enough
 }
 
