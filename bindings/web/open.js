@@ -58,7 +58,7 @@ async function open() {
     show();
   } catch (problem) {
     error.textContent = `${file.name}: ${complaint(problem)}`;
-    if (problem.code === 'EUNKNOWN' || problem.code === 'ESECRET') $('open-more').open = true;
+    if (problem.code === 'ESECRET') $('open-more').open = true;
   }
 }
 

@@ -134,6 +134,7 @@ function sentence({ given: { capacity, fpr, bytes }, plans, need, hold }) {
 function show(result) {
   shown = result;
   changed();
+  lines(result);
   const line = $('plan-sentence');
   const body = $('plan-table').tBodies[0];
   line.classList.toggle('bad', !!result && !result.plans.kinds.some(({ possible }) => possible));
@@ -163,6 +164,37 @@ function figures({ given, plans: { chosen } }) {
     ['', 'Hashes', String(chosen.hashes)], ['', 'Kind', chosen.kind]]
     .sort(([a], [b]) => (b === asked) - (a === asked))
     .map(([of, name, text]) => make('div', { class: of === asked ? 'asked' : '' }, make('dt', {}, t(name)), make('dd', {}, text)));
+}
+
+/** The lines that make the filter: what was asked for, as keys and either memory or a rate. */
+function programs({ given, plans: { chosen } }) {
+  const keys = given.capacity ?? chosen.capacity;
+  const [letter, field, value] = given.capacity && given.bytes ? ['m', 'bytes', given.bytes] : ['p', 'fpr', given.fpr];
+  return [['Command', `umbel build -n ${keys} -${letter} ${value} -o keys.umb keys.txt`],
+    ['C', letter === 'p' ? `umbel_filter *seen = umbel_new(${keys}, ${value});`
+      : `umbel_create(&(umbel_params){.capacity = ${keys}, .bytes = ${value}}, NULL, &seen, NULL);`],
+    ['Python', `seen = umbel.Filter(${keys}, ${field}=${value})`],
+    ['Node', `const seen = Filter.create({ capacity: ${keys}, ${field}: ${value} });`]];
+}
+
+function lines(result) {
+  const possible = !!result?.plans.chosen.possible;
+  $('plan-take').hidden = !possible;
+  $('plan-lines').replaceChildren(...(possible ? programs(result) : []).flatMap(([name, text]) => {
+    const button = make('button', { type: 'button', class: 'quiet', 'aria-label': t('Copy: {0}', t(name)) }, t('Copy'));
+    button.addEventListener('click', () => copy(text, t('select it'), button));
+    return [make('dt', {}, t(name)), make('dd', {}, make('code', {}, text), button)];
+  }));
+}
+
+/** Into the clipboard; where that is not allowed, says what to do instead. */
+async function copy(text, otherwise, place) {
+  try {
+    await navigator.clipboard.writeText(text);
+    place.textContent = t('copied');
+  } catch {
+    place.textContent = otherwise;
+  }
 }
 
 /** The answer as the placeholder of the field that was left empty. */
@@ -298,14 +330,8 @@ export function startPlan(planner, moved) {
     button.addEventListener('click', () => setPlan(button.dataset));
   }
   new ResizeObserver(() => chart(drawn)).observe($('plan-chart').parentElement);
-  $('plan-copy').addEventListener('click', async () => {
-    try {
-      await navigator.clipboard.writeText(location.href);
-      $('plan-copied').textContent = t('copied');
-    } catch {
-      $('plan-copied').textContent = t('the address is in the address bar');
-    }
-  });
+  $('plan-copy').addEventListener('click', () =>
+    copy(location.href, t('the address is in the address bar'), $('plan-copied')));
   language.changed.push(() => {
     legend();
     solve();

@@ -10,6 +10,15 @@ export const chinese = {
   'See how it works': '看它如何工作',
   'Open a filter': '打开过滤器',
   'Build a filter': '生成过滤器',
+  'Have I seen this key before?': '这个键以前见过吗？',
+  'A Bloom filter answers that for more keys than you can keep: a few bits each, no matter how long they are.':
+    '键多到存不下时，布隆过滤器也能回答：无论键有多长，每个只占几位。',
+  'Plan one here, build it from a list, and ask it on any machine.': '在这里规划，用名单生成，然后在任何机器上查询。',
+  'Any number of keys, such as URLs, passwords or names': '任意多的键，例如网址、密码或名字',
+  'become lights, about 10 for each key; the keys are forgotten': '变成灯，每个键约 10 盏；键本身不再保存',
+  '“No” is certain. “Yes” is wrong as rarely as you choose.': '“没有”一定正确；“有”可能出错，几率由你选定。',
+  'The same filter in your program': '在程序里使用同样的过滤器',
+  'Command': '命令', 'Copy': '复制', 'Copy: {0}': '复制：{0}', 'select it': '请选中文本',
   'How large, how many keys, how often wrong?': '要多大、装多少键、多久错一次？',
   'Fill in any two; the third follows. These are the figures of the filters that would really be made, not of a textbook formula.':
     '任填两项，第三项随之得出。这些数字来自真正会生成的过滤器，而不是教科书上的公式。',
