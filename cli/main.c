@@ -2,16 +2,12 @@
  *
  * main.c - the table of commands and the choice of one
  */
-#define _POSIX_C_SOURCE 200809L
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/output.h"
 #include "command/command.h"
-#include "options/filter_options.h"
+#include "options/programs.h"
 #include "pages/pages.h"
 
 const cli_command *const cli_commands[] = {
@@ -93,19 +89,8 @@ static int help(int argc, char **argv) {
     return CLI_YES;
 }
 
-/* Otherwise the next file opened would get the number of a closed standard descriptor, and lines
- * would be written into it.  /dev/null in the wrong direction fails like a closed descriptor. */
-static void open_missing_descriptors(void) {
-    for (int fd = 0; fd < 3; fd++) {
-        if (fcntl(fd, F_GETFD) == -1 && errno == EBADF) {
-            if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) _exit(CLI_ERROR);
-        }
-    }
-}
-
 int main(int argc, char **argv) {
-    open_missing_descriptors();
-    setvbuf(stderr, NULL, _IOLBF, BUFSIZ); /* keeps a message whole among those of others */
+    cli_begin();
     if (argc < 2) {
         cli_help(&cli_umbel, stderr);
         return CLI_ERROR;
@@ -116,16 +101,16 @@ int main(int argc, char **argv) {
     cli_settings s;
     int status = CLI_YES;
     cli_parse(c, top ? 2 : argc - 1, top ? argv : argv + 1, &s);
-    if (s.silent) cli_silence_warnings();
     if (s.version) {
         printf("umbel %s\n", umbel_version());
         cli_output_finish_stdio();
     } else if (s.help || top) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
+    } else if (c->run) {
+        status = cli_run(c->run, &s);
     } else {
-        cli_settle(&s);
-        status = c->run(&s);
+        cli_become(c->name, argv + 1);
     }
     cli_settings_free(&s);
     return status;

@@ -3,7 +3,7 @@
  * cmd_push.c - umbel push: load a filter into a Redis server
  */
 #include "command/command.h"
-#include "push/push.h"
+#include "options/programs.h"
 
 static const uint8_t options[] = {
     OPT_REDIS, OPT_REDIS_KEY, OPT_REPLACE,     OPT_AUTH_FILE,    OPT_DATABASE,    OPT_CLUSTER,
@@ -11,25 +11,6 @@ static const uint8_t options[] = {
     OPT_KIND,  OPT_FORMAT,    OPT_SECRET_FILE, OPT_SAME_RULE,    OPT_THREADS,     OPT_MAX_MEMORY,
     OPT_QUIET, OPT_JSON,      OPT_HELP,        CLI_LINE_OPTIONS, OPT_HEADING_TLS, OPT_CACERT,
     OPT_CERT,  OPT_CERT_KEY,  OPT_SNI,         OPT_END};
-
-/* Otherwise a message would quote the URL, with its password. */
-static void refuse_misplaced_url(const cli_settings *s) {
-    for (int i = 0; i < s->nargs; i++) {
-        if (cli_is_url(s->args[i])) cli_die("push", "as in --redis URL", "a URL follows --redis");
-    }
-}
-
-static int run(const cli_settings *s) {
-    refuse_misplaced_url(s);
-    if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
-    if (!s->redis_key || !*s->redis_key) cli_die("push", "as in --key urls", "--key is missing");
-    if (!s->shards) cli_expect_args(s, 1, 1);
-#ifdef UMBEL_WITH_HIREDIS
-    return s->shards ? cli_push_shards(s) : cli_push_file(s);
-#else
-    cli_die("push", "install libhiredis-dev and rebuild", "this umbel was built without hiredis");
-#endif
-}
 
 const cli_command cli_command_push = {
     .name = "push",
@@ -71,5 +52,5 @@ const cli_command cli_command_push = {
             "first one gets its name.",
     .exits = "0 done, 2 error, 3 done, but some lines had no key",
     .options = options,
-    .run = run,
+    .run = CLI_APART(cli_run_push),
 };

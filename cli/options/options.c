@@ -121,7 +121,7 @@ void cli_suggest(cli_suggestion *s, const char *candidate) {
 
 static _Noreturn void unknown(const cli_command *c, const char *arg) {
     char hint[96];
-    bool top = !c->run;
+    bool top = strcmp(c->name, "umbel") == 0;
     snprintf(hint, sizeof hint, "umbel %.20s%s--help lists its options", top ? "" : c->name,
              top ? "" : " ");
     if (arg[0] == '-' && arg[1] == '-') {

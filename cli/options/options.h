@@ -94,7 +94,7 @@ typedef struct cli_command {
     const char *text;                  /* paragraphs, an empty line between them */
     const char *exits;                 /* what the exit status means */
     const uint8_t *options;            /* see cli_options_of */
-    int (*run)(const cli_settings *s); /* NULL: umbel itself, which takes options alone */
+    int (*run)(const cli_settings *s); /* NULL: umbel itself, or a program of its own */
 } cli_command;
 
 struct cli_settings {

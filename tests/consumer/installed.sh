@@ -30,6 +30,10 @@ umbel=$prefix/bin/umbel
 printf 'ada\nbob\n' >names
 "$umbel" build -o names.umb names 2>/dev/null
 [ "$(printf 'bob\neve\n' | "$umbel" check names.umb)" = bob ] || fail "umbel check"
+"$umbel" table "$root/tests/golden/table/keys300.ldb" >/dev/null || fail "umbel table"
+[ "$(echo bob | "$umbel" serve --squid names.umb)" = "OK tag=names" ] || fail "umbel serve"
+said=$("$umbel" push names.umb --redis 127.0.0.1:1 --key k 2>&1) && fail "umbel push"
+echo "$said" | grep -q 'Connection refused' || fail "umbel push: $said"
 version=$("$umbel" --version | cut -d ' ' -f 2)
 
 step man pages and completions

@@ -70,6 +70,9 @@ UMBEL_POSTGRES=$usr/lib/postgresql/15/lib/umbel.so UMBEL=$usr/bin/umbel PYTHONDO
 step command
 printf 'ada\nbob\n' | "$usr/bin/umbel" build -o names.umb 2>/dev/null
 [ "$(printf 'bob\neve\n' | "$usr/bin/umbel" check names.umb)" = bob ] || fail "umbel check"
+"$usr/bin/umbel" table "$root/tests/golden/table/keys300.ldb" >/dev/null || fail "umbel table"
+[ "$(echo bob | "$usr/bin/umbel" serve --squid names.umb)" = "OK tag=names" ] || fail "umbel serve"
+"$root/tests/deps/needed.sh" "$usr/bin/umbel" "$usr/libexec/umbel" || fail "libraries of umbel"
 for file in man/man1/umbel.1.gz man/man3/umbel_add.3.gz man/man7/umbel-kinds.7.gz \
     bash-completion/completions/umbel zsh/vendor-completions/_umbel; do
     [ -e "$usr/share/$file" ] || fail "no $file"

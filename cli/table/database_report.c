@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _DEFAULT_SOURCE /* opendir */
-#include "report/database_report.h"
+#include "table/database_report.h"
 
 #include <dirent.h>
 #include <inttypes.h>

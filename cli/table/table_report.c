@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #define _POSIX_C_SOURCE 200809L
-#include "report/table_report.h"
+#include "table/table_report.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -6,7 +6,7 @@
 #define CLI_DATABASE_REPORT_H
 
 #include "report/report.h"
-#include "report/table_report.h"
+#include "table/table_report.h"
 
 typedef struct cli_files {
     char **at;
