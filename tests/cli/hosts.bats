@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One list and one table of answers (tests/golden/recipes/lookups.tsv), through the command and umbel serve;
-# the bindings and SQL have the same table in their suites.
+# Tables of answers that the bindings and SQL have in their suites as well.  One list and one table of answers (tests/golden/recipes/lookups.tsv), through the command and umbel serve;
+# and filters of every recipe (tests/golden/lookups).
 load helper
 
 @test "hosts: the table of lookups through check, HTTP, a batch and a socketmap" {
@@ -56,6 +56,56 @@ try:
             assert piece, (what, said)
             said += piece
         assert said == (b"9:OK REJECT," if host else b"9:NOTFOUND ,"), (what, text, said)
+finally:
+    server.terminate()
+    server.wait()
+P
+}
+
+@test "hosts: the golden lookups through check, --verify-with and HTTP" {
+    UMBEL=$UMBEL python3 - "$root" <<'P'
+import http.client, os, socket, subprocess, sys, time
+from pathlib import Path
+from urllib.parse import quote
+
+umbel, golden = os.environ["UMBEL"], Path(sys.argv[1], "tests/golden/lookups")
+rows = [line.split("\t") for line in (golden / "answers.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+files = sorted({row[0] for row in rows})
+assert len(rows) > 50 and len(files) == 10
+
+def check(name, *options, line=None):
+    asked = None if line is None else (line + "\n").encode()
+    done = subprocess.run([umbel, "check", "-q", *options, golden / f"{name}.umb"], input=asked, capture_output=True)
+    return done.returncode
+
+# Comments and empty lines of a list of domains are no mistakes.
+means = {"yes": (0,), "no": (1,), "none": (1, 3)}
+for name, text, key, record, listed, what in rows:
+    assert check(name, "-e", text) in means[key], (name, what)
+    assert check(name, line=text) in means[record], (name, what)
+    exact = check(name, "--verify-with", golden / f"{name}.txt", line=text)
+    assert (exact == 0) == (listed == "yes"), (name, what, exact)
+
+server = subprocess.Popen([umbel, "serve", "--http", "unix:http.sock", *(golden / f"{name}.umb" for name in files)])
+try:
+    for _ in range(15000):
+        if Path("http.sock").exists():
+            break
+        time.sleep(0.02)
+
+    class Http(http.client.HTTPConnection):
+        def connect(self):
+            self.sock = socket.socket(socket.AF_UNIX)
+            self.sock.connect("http.sock")
+    web = Http("umbel", timeout=300)
+    for name, text, key, _, _, what in rows:
+        if text:
+            web.request("GET", f"/contains/{name}?key={quote(text, safe='')}")
+            assert web.getresponse().read() == (b"true\n" if key == "yes" else b"false\n"), (name, what)
+    for name in files:
+        own = [row for row in rows if row[0] == name]
+        web.request("POST", f"/contains/{name}", "".join(row[1] + "\n" for row in own).encode())
+        assert web.getresponse().read() == b"".join(b"%d\n" % (row[2] == "yes") for row in own), name
 finally:
     server.terminate()
     server.wait()

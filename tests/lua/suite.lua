@@ -84,6 +84,20 @@ for line in io.lines(golden .. "lookups.tsv") do
 end
 check("the table has rows", rows > 40)
 
+-- Filters of every recipe.
+golden, rows = "tests/golden/lookups/", 0
+for line in io.lines(golden .. "answers.tsv") do
+    local name, text, key, record, _, what = line:match("^([^\t]*)\t([^\t]*)\t(%S+)\t(%S+)\t(%S+)\t(.*)$")
+    if name ~= "file" then
+        local list = assert(umbel.open(golden .. name .. ".umb"))
+        rows = rows + 1
+        check(name .. ", " .. what .. ": key", list:contains(text) == (key == "yes"))
+        check(name .. ", " .. what .. ": line", list:line(text) == (record == "yes"))
+        list:close()
+    end
+end
+check("the golden table has rows", rows > 50)
+
 check("not stale", info.stale == false and info.reason == nil)
 
 -- A mapped list with a hole: yes, or nil and why, never no.

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "any_filter.h"
+#include "golden.h"
 #include "kind_check.h"
 #include "native_file.h"
 #include "umbel_foreign.h"
@@ -247,6 +248,33 @@ static void test_good_names(void **state) {
     umbel_never_free(never);
     umbel_builder_free(builder);
     umbel_free(f);
+}
+
+/* The table that every face has. */
+static void test_golden(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("lookups/answers.tsv");
+    while (golden_table_next(&t)) {
+        char file[128];
+        umbel_filter *f = NULL;
+        umbel_lookup *l = NULL;
+        umbel_key text = key_of(t.column[1]);
+        snprintf(file, sizeof file, "tests/golden/lookups/%s.umb", t.column[0]);
+        assert_ok(umbel_file_open(file, NULL, NULL, &f, NULL));
+        assert_ok(umbel_lookup_new(f, NULL, &l, NULL));
+        for (int use = UMBEL_USE_RECORD; use <= UMBEL_USE_KEY; use++) {
+            uint8_t yes, has;
+            assert_ok(umbel_lookup_texts(l, (umbel_recipe_use)use, &text, 1, &yes, &has, NULL));
+            const char *is = has != UMBEL_FOUND_KEY ? "none" : yes ? "yes" : "no";
+            if (strcmp(is, t.column[use == UMBEL_USE_KEY ? 2 : 3])) {
+                fail_msg("%s: %s", file, t.column[5]);
+            }
+        }
+        umbel_lookup_free(l);
+        umbel_free(f);
+    }
+    assert_true(t.rows > 50);
+    golden_table_close(&t);
 }
 
 /* Under `line` a text is its key, and an empty one is one, too. */
@@ -538,13 +566,14 @@ static void test_not_opened(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_domains),    cmocka_unit_test(test_many),
-        cmocka_unit_test(test_confirm),    cmocka_unit_test(test_shared_hashes),
-        cmocka_unit_test(test_good_names), cmocka_unit_test(test_line),
-        cmocka_unit_test(test_no_memory),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_replaced),   cmocka_unit_test(test_refused_once),
-        cmocka_unit_test(test_truncated),  cmocka_unit_test(test_unknown_recipe),
-        cmocka_unit_test(test_options),    cmocka_unit_test(test_not_opened),
+        cmocka_unit_test(test_domains),        cmocka_unit_test(test_many),
+        cmocka_unit_test(test_confirm),        cmocka_unit_test(test_shared_hashes),
+        cmocka_unit_test(test_good_names),     cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_line),           cmocka_unit_test(test_no_memory),
+        cmocka_unit_test(test_damage),         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_refused_once),   cmocka_unit_test(test_truncated),
+        cmocka_unit_test(test_unknown_recipe), cmocka_unit_test(test_options),
+        cmocka_unit_test(test_not_opened),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

@@ -35,9 +35,15 @@ static umbel_err work_build(void *ctx, const umbel_key *keys, size_t n, size_t a
     return e || !b->never ? e : umbel_never_show(b->never, keys, n, diag);
 }
 
+typedef struct asking {
+    umbel_never *never;
+    umbel_recipe *recipe; /* by which they will be looked up */
+} asking;
+
 static umbel_err work_ask(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
+    const asking *a = ctx;
     (void)at;
-    return umbel_never_ask(ctx, keys, n, diag);
+    return umbel_never_lookups(a->never, a->recipe, keys, n, diag);
 }
 
 /* Asks about all good keys, if any were given. */
@@ -46,9 +52,14 @@ static bool ask_good(umbelpy_state *state, const umbelpy_request *request, umbel
     if (!request->never) return true;
     umbel_err e = umbel_never_new(&request->params, &request->opts, never, &diag);
     if (e) return umbelpy_fail(state, e, &diag, NULL);
-    umbelpy_batch *good = umbelpy_batch_open(state, request->never, request->type, false);
-    bool ok = good && umbelpy_batch_run(state, good, NULL, UMBELPY_WRITE, work_ask, *never);
+    PyObject *text = request->recipe ? Py_NewRef(request->recipe) : PyUnicode_FromString("line");
+    asking a = {*never, text ? umbelpy_parse_recipe(state, text) : NULL};
+    umbelpy_batch *good =
+        a.recipe ? umbelpy_batch_open(state, request->never, request->type, false) : NULL;
+    bool ok = good && umbelpy_batch_run(state, good, NULL, UMBELPY_WRITE, work_ask, &a);
     if (good) umbelpy_batch_close(good);
+    umbel_recipe_free(a.recipe);
+    Py_XDECREF(text);
     return ok;
 }
 

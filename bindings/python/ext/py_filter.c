@@ -49,6 +49,7 @@ static void dealloc(PyObject *self) {
     umbelpy_filter *filter = (umbelpy_filter *)self;
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    umbel_lookup_free(filter->lookup);
     umbel_free(filter->filter);
     umbelpy_gate_end(&filter->gate);
     if (filter->ground.obj) PyBuffer_Release(&filter->ground);

@@ -157,11 +157,29 @@ static PyObject *remove_key(PyObject *self, PyObject *const *args, Py_ssize_t n,
     return e ? umbelpy_fail(state, e, &diag, NULL) : Py_NewRef(Py_None);
 }
 
+/* Whether the filter may have the key of a text: by the recipe, as `umbel check -e` makes it. */
+static PyObject *has_text(PyObject *self, PyObject *text) {
+    umbelpy_filter *filter = filter_of(self);
+    umbelpy_state *state = umbelpy_state_of(self);
+    umbelpy_key key;
+    umbel_diag diag = {0};
+    uint8_t hit;
+    if (!umbelpy_key_read(state, text, -1, &key)) return NULL;
+    if (filter->gate.inside) umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
+    const umbel_lookup *lookup = umbelpy_lookup_of(self);
+    umbel_err e = UMBEL_OK;
+    if (lookup) e = umbel_lookup_texts(lookup, UMBEL_USE_KEY, &key.key, 1, &hit, NULL, &diag);
+    umbelpy_key_end(&key);
+    if (!lookup) return NULL;
+    return e ? umbelpy_fail(state, e, &diag, NULL) : PyBool_FromLong(hit);
+}
+
 /* ---- many keys ---------------------------------------------------------------------------- */
 
 typedef struct asking {
     umbel_filter *filter;
-    uint8_t *flags; /* or NULL when adding */
+    const umbel_lookup *lookup; /* held, for texts */
+    uint8_t *flags;             /* or NULL when adding */
     uint64_t *hashes;
     size_t done;
 } asking;
@@ -171,6 +189,12 @@ static umbel_err work_contains(void *ctx, const umbel_key *keys, size_t n, size_
     asking *a = ctx;
     umbel_contains_many(a->filter, keys, n, a->flags + at);
     return umbel_damage(a->filter, diag);
+}
+
+static umbel_err work_texts(void *ctx, const umbel_key *texts, size_t n, size_t at,
+                            umbel_diag *diag) {
+    asking *a = ctx;
+    return umbel_lookup_texts(a->lookup, UMBEL_USE_KEY, texts, n, a->flags + at, NULL, diag);
 }
 
 static umbel_err work_add(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
@@ -194,6 +218,12 @@ static const umbelpy_field batch_fields[] = {
     {0},
 };
 
+static const umbelpy_field text_fields[] = {
+    {"texts", UMBELPY_OBJECT, UMBELPY_AT(object)},
+    {"out", UMBELPY_OBJECT, UMBELPY_AT(path)},
+    {0},
+};
+
 /* A batch whose answers are flags, or hashes where width is 8. */
 static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umbelpy_use use,
                            umbelpy_work work, size_t width) {
@@ -201,16 +231,20 @@ static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umb
     umbelpy_request request;
     answers to = {0};
     asking a = {.filter = filter_of(self)->filter};
-    if (!umbelpy_request_read(state, &request, batch_fields, 1, 1, args, kwargs)) return NULL;
+    const umbelpy_field *fields = work == work_texts ? text_fields : batch_fields;
+    if (!umbelpy_request_read(state, &request, fields, 1, 1, args, kwargs)) return NULL;
     umbelpy_batch *batch =
         umbelpy_batch_open(state, request.object ? request.object : Py_None, request.type, true);
     if (!batch) return NULL;
     bool ok = answers_open(state, request.path, umbelpy_batch_size(batch), width, &to);
+    if (ok && work == work_texts) ok = (a.lookup = umbelpy_lookup_of(self)) != NULL;
     if (ok) {
+        if (a.lookup) umbel_lookup_hold(a.lookup); /* keys may be made by code that sets a recipe */
         a.flags = to.bytes;
         a.hashes = to.bytes;
         ok = umbelpy_batch_run(state, batch, filter_of(self), use, work, &a);
         if (!ok) umbelpy_say_done(state, a.done);
+        umbel_lookup_free(a.lookup);
     }
     umbelpy_batch_close(batch);
     return answers_end(&to, ok);
@@ -218,6 +252,10 @@ static PyObject *run_batch(PyObject *self, PyObject *args, PyObject *kwargs, umb
 
 static PyObject *contains_many(PyObject *self, PyObject *args, PyObject *kwargs) {
     return run_batch(self, args, kwargs, UMBELPY_LOOKUP, work_contains, 1);
+}
+
+static PyObject *has_texts(PyObject *self, PyObject *args, PyObject *kwargs) {
+    return run_batch(self, args, kwargs, UMBELPY_LOOKUP, work_texts, 1);
 }
 
 static PyObject *add_many(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -354,6 +392,9 @@ PyMethodDef umbelpy_key_methods[] = {
     {"contains", FAST(contains),
      "contains($self, key, /, *, type=None)\n--\n\nWhat `key in filter` says, for keys with a type "
      "as well."},
+    {"has_text", has_text, METH_O,
+     "has_text($self, text, /)\n--\n\nWhether the key of a text may be in: by the filter's recipe, "
+     "as `umbel check -e`\nasks; of a domain name, its parents as well."},
     {"count", FAST(count),
      "count($self, key, /, *, type=None)\n--\n\nAn upper bound on how often it was added, 15 "
      "meaning 15 or more\n(counting filters); 1 or 0 for other kinds."},
@@ -372,6 +413,9 @@ PyMethodDef umbelpy_key_methods[] = {
     {"contains_many", NAMED(contains_many),
      "contains_many($self, /, keys, *, out=None, type=None)\n--\n\nOne byte per key, 1 or 0: as "
      "bytes, or in the\nwritable buffer given as out, which is returned then."},
+    {"has_texts", NAMED(has_texts),
+     "has_texts($self, /, texts, *, out=None)\n--\n\nWhat has_text says of each: one byte, 1 or 0, "
+     "as contains_many has them."},
     {"add_many", NAMED(add_many),
      "add_many($self, /, keys, *, out=None, type=None)\n--\n\nAdds all keys; one byte per key says "
      "whether it\nwas new."},

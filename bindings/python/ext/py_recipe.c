@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "py_umbel.h"
-#include "umbel_recipe.h"
 
 static umbelpy_filter *filter_of(PyObject *self) {
     return (umbelpy_filter *)self;
@@ -46,12 +45,22 @@ bool umbelpy_apply_recipe(umbelpy_state *state, umbel_filter *filter, PyObject *
 int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused) {
     (void)unused;
     umbelpy_gate_wait(&filter_of(self)->gate, UMBELPY_WRITE);
-    return umbelpy_apply_recipe(umbelpy_state_of(self), filter_of(self)->filter, value) ? 0 : -1;
+    if (!umbelpy_apply_recipe(umbelpy_state_of(self), filter_of(self)->filter, value)) return -1;
+    umbel_lookup_free(filter_of(self)->lookup);
+    filter_of(self)->lookup = NULL;
+    return 0;
+}
+
+const umbel_lookup *umbelpy_lookup_of(PyObject *self) {
+    umbelpy_filter *f = filter_of(self);
+    umbel_diag diag = {0};
+    umbel_err e = f->lookup ? UMBEL_OK : umbel_lookup_new(f->filter, NULL, &f->lookup, &diag);
+    return e ? umbelpy_fail(umbelpy_state_of(self), e, &diag, NULL) : f->lookup;
 }
 
 /* ---- one record --------------------------------------------------------------------------- */
 
-static umbel_recipe *parse(umbelpy_state *state, PyObject *text) {
+umbel_recipe *umbelpy_parse_recipe(umbelpy_state *state, PyObject *text) {
     umbel_recipe *recipe = NULL;
     umbel_diag diag = {0};
     PyObject *bytes = recipe_bytes(text);
@@ -95,7 +104,7 @@ PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs)
         return NULL;
     }
     int use = use_named(state, use_name);
-    umbel_recipe *recipe = use < 0 ? NULL : parse(state, text);
+    umbel_recipe *recipe = use < 0 ? NULL : umbelpy_parse_recipe(state, text);
     if (!recipe) return NULL;
     if (lookup) use |= UMBEL_USE_LOOKUP;
     umbelpy_key key, head = {0};
@@ -219,7 +228,7 @@ static bool lines_warn(const lines *l) {
 static bool lines_open(umbelpy_state *state, PyObject *source, PyObject *recipe,
                        umbel_recipe_use use, lines *l) {
     umbel_diag diag = {0};
-    *l = (lines){.state = state, .recipe = parse(state, recipe)};
+    *l = (lines){.state = state, .recipe = umbelpy_parse_recipe(state, recipe)};
     if (!l->recipe) return false;
     if (umbelpy_is_file(source)) l->file = source;
     umbel_err e = umbel_records_new(l->recipe, use, '\n', &l->records, &diag);
@@ -260,17 +269,20 @@ static bool lines_next(lines *l, umbel_records_batch *b) {
     return true;
 }
 
+static bool lines_room(lines *l, size_t n) {
+    if (n <= l->cap) return true;
+    PyMem_Free(l->keys);
+    PyMem_Free(l->flags);
+    l->keys = PyMem_Calloc(n, sizeof *l->keys);
+    l->flags = PyMem_Calloc(n, 1);
+    l->cap = l->keys && l->flags ? n : 0;
+    return l->cap || PyErr_NoMemory();
+}
+
 /* The keys of a batch, into l->keys; returns how many, or, with an exception, 0. */
 static size_t lines_keys(lines *l, const umbel_records_batch *b) {
     size_t n = 0;
-    if (b->n > l->cap) {
-        PyMem_Free(l->keys);
-        PyMem_Free(l->flags);
-        l->keys = PyMem_Calloc(b->n, sizeof *l->keys);
-        l->flags = PyMem_Calloc(b->n, 1);
-        l->cap = l->keys && l->flags ? b->n : 0;
-        if (!l->cap) return PyErr_NoMemory(), 0;
-    }
+    if (!lines_room(l, b->n)) return 0;
     for (size_t i = 0; i < b->n; i++) {
         if (b->states[i] == UMBEL_FOUND_KEY) l->keys[n++] = b->keys[i];
     }
@@ -334,33 +346,40 @@ bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe
     return ok;
 }
 
-/* Whether the filter may hold the key, or a parent of it. */
-static bool may_hold(const umbel_filter *f, const umbel_recipe *recipe, umbel_key key) {
-    do {
-        if (umbel_contains(f, key.data, key.len)) return true;
-    } while (umbel_recipe_next(recipe, &key));
-    return false;
+/* Appends the records of a batch whose keys the filter may have. */
+static bool find_batch(lines *l, const umbel_lookup *lookup, const umbel_records_batch *b,
+                       PyObject *found) {
+    umbel_diag diag = {0};
+    if (!lines_room(l, b->n)) return false;
+    umbel_err e = umbel_lookup_keys(lookup, b->keys, NULL, b->n, NULL, l->flags, NULL, &diag);
+    bool ok = !e || umbelpy_fail(l->state, e, &diag, NULL);
+    for (size_t i = 0; ok && i < b->n; i++) {
+        if (!l->flags[i]) continue;
+        PyObject *line =
+            PyBytes_FromStringAndSize(b->records[i].data, (Py_ssize_t)b->records[i].len);
+        ok = line && PyList_Append(found, line) == 0;
+        Py_XDECREF(line);
+    }
+    return ok;
 }
 
 PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs) {
     umbelpy_filter *filter = filter_of(self);
     umbel_records_batch b;
+    umbel_lookup *lookup = NULL;
+    umbel_diag diag = {0};
     lines l;
     if (!lines_args(self, args, kwargs, UMBEL_USE_LOOKUP, &l)) return NULL;
-    PyObject *found = PyList_New(0);
+    umbel_err e = umbel_lookup_new(filter->filter, umbel_recipe_text(l.recipe), &lookup, &diag);
+    if (e) umbelpy_fail(l.state, e, &diag, NULL);
+    PyObject *found = e ? NULL : PyList_New(0);
     bool ok = found != NULL;
     while (ok && lines_next(&l, &b)) {
         umbelpy_gate_wait(&filter->gate, UMBELPY_LOOKUP);
-        for (size_t i = 0; ok && i < b.n; i++) {
-            if (b.states[i] != UMBEL_FOUND_KEY) continue;
-            if (!may_hold(filter->filter, l.recipe, b.keys[i])) continue;
-            PyObject *line =
-                PyBytes_FromStringAndSize(b.records[i].data, (Py_ssize_t)b.records[i].len);
-            ok = line && PyList_Append(found, line) == 0;
-            Py_XDECREF(line);
-        }
+        ok = find_batch(&l, lookup, &b, found);
     }
-    if (PyErr_Occurred() || !lines_warn(&l) || !umbelpy_undamaged(self)) Py_CLEAR(found);
+    if (PyErr_Occurred() || !lines_warn(&l)) Py_CLEAR(found);
+    umbel_lookup_free(lookup);
     lines_close(&l);
     return found;
 }

@@ -16,6 +16,7 @@
 #include "py_gate.h"
 #include "umbel.h"
 #include "umbel_foreign.h"
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
 
@@ -32,6 +33,7 @@ typedef struct umbelpy_state {
 
 typedef struct umbelpy_filter {
     PyObject_HEAD umbel_filter *filter;
+    umbel_lookup *lookup; /* by its recipe; NULL until it is needed                          */
     umbelpy_gate gate;
     Py_buffer ground; /* what Filter.view lies on; ground.obj NULL otherwise                     */
     umbel_foreign as; /* how its bytes are decoded again                                         */
@@ -215,6 +217,8 @@ umbelpy_filter *umbelpy_wrap(umbelpy_state *state, umbel_filter *filter, const u
 
 bool umbelpy_filter_add(PyObject *module, umbelpy_state *state);
 
+/* Lookups by the filter's own recipe; NULL with an exception if it is not understood. */
+const umbel_lookup *umbelpy_lookup_of(PyObject *self);
 PyObject *umbelpy_get_recipe(PyObject *self, void *unused);
 int umbelpy_set_recipe(PyObject *self, PyObject *value, void *unused);
 PyObject *umbelpy_update_from(PyObject *self, PyObject *args, PyObject *kwargs);
@@ -223,6 +227,7 @@ bool umbelpy_is_file(PyObject *object);
 bool umbelpy_work_lines(umbelpy_state *state, PyObject *source, PyObject *recipe, umbelpy_work work,
                         void *ctx);
 bool umbelpy_apply_recipe(umbelpy_state *state, umbel_filter *filter, PyObject *text);
+umbel_recipe *umbelpy_parse_recipe(umbelpy_state *state, PyObject *text);
 PyObject *umbelpy_add_lines(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *umbelpy_find_lines(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *umbelpy_record_key(PyObject *module, PyObject *args, PyObject *kwargs);

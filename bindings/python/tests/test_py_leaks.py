@@ -66,7 +66,7 @@ def whole():
     f.set_meta("a", "b")
     f.recipe = "csv field=1 lower"
     f.add_lines(b"A,b\n"), f.find_lines(b"a,b\n"), umbel.record_key("csv column=x", b"1", header="x")
-    f.meta, f.recipe, f.info, f.keys_estimated, repr(f), f.measure(), bool(f)
+    f.has_text("a"), f.has_texts(["a", b"b"]), f.meta, f.recipe, f.info, f.keys_estimated, repr(f), f.measure(), bool(f)
 
 
 def bytes_and_pickles():

@@ -2,6 +2,7 @@
 """How records become keys: every row of the golden table, lines in and out of filters."""
 import json
 import random
+import warnings
 from pathlib import Path
 
 import pytest
@@ -176,3 +177,53 @@ def test_table_of_lookups():
         assert [has(text, use) for use in ("key", "host", "record")] == [a == "yes" for a in (key, host, record)], what
         n += 1
     assert n > 40
+
+
+def test_golden_lookups():
+    """The table that every face has: texts through a filter's own recipe."""
+    texts = {}
+    for name, text, key, record, _, what in rows("lookups/answers.tsv"):
+        texts.setdefault(name, []).append((text, key == "yes"))
+        f = umbel.Filter.open(GOLDEN / "lookups" / f"{name}.umb")
+        assert f.has_text(text) == f.has_text(text.encode()) == (key == "yes"), (name, what)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert (f.find_lines(f"{text}\n".encode()) == [text.encode()]) == (record == "yes"), (name, what)
+    assert len(texts) == 10
+    for name, asked in texts.items():
+        f = umbel.Filter.load(GOLDEN / "lookups" / f"{name}.umb")
+        answers = bytes(answer for _, answer in asked)
+        assert f.has_texts(text for text, _ in asked) == answers
+        out = bytearray(1000 * len(asked))
+        assert f.has_texts([text for text, _ in asked] * 1000, out=out) is out and out == answers * 1000
+
+
+def test_texts_follow_the_recipe():
+    f = umbel.Filter(100, 1e-9)
+    f.add("ada")
+    assert not f.has_text("Ada") and f.has_text("ada")
+    f.recipe = "line lower"
+    assert f.has_text("Ada") and f.has_text(b"ADA") and "Ada" not in f
+
+    def changing():
+        """Sets another recipe while the texts are gathered, before any is asked for."""
+        yield "ADA"
+        f.recipe = "line"
+        yield "ada"
+    assert f.has_texts(changing()) == b"\0\1"
+    for wrong in (7, None, ["a"]):
+        with pytest.raises(TypeError):
+            f.has_text(wrong)
+    with pytest.raises(TypeError) as refused:
+        f.has_texts(["a", 7])
+    assert refused.value.index == 1
+
+
+def test_good_names_cover_their_parents():
+    """As umbel build --never does: a lookup of a name asks for its parents, too."""
+    listed = [f"bad{i}.example" for i in range(4000)]
+    good = [f"www.good{i}.test" for i in range(500)]
+    plain = umbel.build(listed, 0.1, kind="tight", recipe="domain")
+    assert any(plain.has_texts(good))
+    f = umbel.build(listed, 0.1, kind="tight", recipe="domain", never=good)
+    assert not any(f.has_texts(good)) and all(f.has_texts(listed))

@@ -60,6 +60,10 @@ def files(f: umbel.Filter, folder: Path) -> bool:
     with open(os.devnull, "rb") as file:
         f.update_from(file, recipe="line")
     found: list[bytes] = f.find_lines(b"x,ada\n", recipe="line")
+    asked: bool = f.has_text("Ada") and f.has_text(b"ada")
+    several: bytes = f.has_texts(["Ada", b"bob"])
+    into: bytearray = f.has_texts(iter(["Ada"]), out=bytearray(1))
+    assert asked and several == b"\1\0" and into == b"\1"
     state, key = umbel.record_key("line lower", "Ada", use="key")
     f.save(path)
     umbel.verify_file(path)
