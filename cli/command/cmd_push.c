@@ -28,7 +28,7 @@ const cli_command cli_command_push = {
             "renamed to NAME at the end, so clients see either the old filter or the new one. An "
             "interrupted push resumes where it stopped if it is run again within a day.\n\n"
             "On the server, a native filter takes items up to its planned capacity. With "
-            "--expansion 2 a blocked or classic one grows beyond it by layers, each twice as "
+            "--expansion 2 a blocked or line one grows beyond it by layers, each twice as "
             "large as the one before, and all of them together keep -p RATE, which must be higher "
             "than its own rate; without -p it is twice that. Shards are then built with half of "
             "RATE. Filters of format redisbloom grow as they were built to.\n\n"

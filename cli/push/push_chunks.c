@@ -68,10 +68,9 @@ void cli_push_let_grow(umbel_filter *f, const char *name, uint64_t expansion, do
     if (info.kind == UMBEL_KIND_SCALABLE) {
         cli_die("--expansion", "leave it out", "%s is scalable: it grows by itself", name);
     }
-    if (info.kind != UMBEL_KIND_BLOCKED && info.kind != UMBEL_KIND_LINE &&
-        info.kind != UMBEL_KIND_CLASSIC) {
-        cli_die("--expansion", "blocked, line and classic ones do",
-                "%s: %s filters do not grow there", name, umbel_kind_name(info.kind));
+    if (info.kind != UMBEL_KIND_BLOCKED && info.kind != UMBEL_KIND_LINE) {
+        cli_die("--expansion", "blocked and line ones do", "%s: %s filters do not grow there", name,
+                umbel_kind_name(info.kind));
     }
     if (!(rate > 0)) rate = info.fpr < 0.25 ? 2 * info.fpr : 0.5 + info.fpr / 2;
     if (!(rate > info.fpr) || !(info.fpr > 0) || !info.capacity) {

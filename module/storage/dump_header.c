@@ -102,7 +102,7 @@ static umbel_err read_properties(bf_head *head, uint32_t i, umbel_diag *diag) {
 
 /* ---- Reading ---- */
 
-/* Blocked, line and classic filters are layers of a chain, even if there is only one. */
+/* Blocked and line filters are layers of a chain, even if there is only one. */
 static bool is_layer(const umbeli_native_header *h) {
     return umbeli_native_probes(h->shape.kind) != NULL;
 }
@@ -115,7 +115,7 @@ static const char *layer_wrong(const bf_head *head, uint32_t i) {
     }
     if (i > 0 && h->exceptions) return "exceptions: only the first layer has them";
     if (head->count == 1 && !bf_grows(&head->params)) return NULL;
-    if (!is_layer(h)) return "kind: chains have blocked, line and classic layers only";
+    if (!is_layer(h)) return "kind: chains have blocked and line layers only";
     if (h->shape.capacity == 0) return "capacity: missing in a chain that grows";
     if (h->shape.seed != first->shape.seed || h->fingerprint != first->fingerprint) {
         return "seed, secret: not those of the first layer";
@@ -175,14 +175,15 @@ static uint32_t seal_of(const uint8_t *head, size_t len) {
 }
 
 /* Kinds of layers, and a flag: the capacity is that of the filter. */
-enum { BLOCKED = 1, CLASSIC = 2, NARROW = 3, LINE = 5, PACKED = 6, SAME_CAPACITY = 0x80 };
+enum { BLOCKED = 1, NARROW = 3, LINE = 5, PACKED = 6, SAME_CAPACITY = 0x80 };
 
 static const struct {
     uint8_t number;
     const umbeli_probes *probes;
 } kinds[] = {
-    {BLOCKED, &umbeli_probes_blocked}, {CLASSIC, &umbeli_probes_classic},
-    {NARROW, &umbeli_probes_narrow},   {LINE, &umbeli_probes_line},
+    {BLOCKED, &umbeli_probes_blocked},
+    {NARROW, &umbeli_probes_narrow},
+    {LINE, &umbeli_probes_line},
     {PACKED, &umbeli_probes_packed},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
@@ -229,14 +230,10 @@ static void read_compact_layer(umbeli_reader *r, uint64_t capacity, umbeli_layer
     }
 }
 
-/* Layers of hashes must not be larger than the module makes them, and all layers before them must
- * use the same hash. */
+/* Layers of hashes must not be larger than the module makes them. */
 static bool may_keep_hashes(const bf_head *head, uint32_t i) {
     const umbeli_layer *l = &head->described[i];
     if (head->params.expansion != BF_EXPANSION_AUTO) return false;
-    for (uint32_t j = 0; j < i; j++) {
-        if (head->described[j].probes->hash_wide) return false;
-    }
     return l->bytes >= PACKED_MIN && l->bytes <= PACKED_MAX && l->hashes >= PACKED_MIN_BITS &&
            l->hashes <= PACKED_MAX_BITS && l->capacity <= l->nbits;
 }
@@ -336,10 +333,9 @@ static umbel_err describe_layer(const bf_head *head, uint32_t i, umbeli_layer *o
         return UMBEL_OK;
     }
     const umbeli_native_header *h = &head->layers[i];
-    umbel_err e =
-        h->shape.kind == UMBEL_KIND_BLOCKED ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
-        : h->shape.kind == UMBEL_KIND_LINE  ? umbeli_line_check(&h->shape, h->payload_len, diag)
-                                            : umbeli_classic_check(&h->shape, h->payload_len, diag);
+    umbel_err e = h->shape.kind == UMBEL_KIND_BLOCKED
+                      ? umbeli_blocked_check(&h->shape, h->payload_len, diag)
+                      : umbeli_line_check(&h->shape, h->payload_len, diag);
     if (e) return e;
     if (h->kind_params_len) {
         return umbeli_fail(diag, UMBEL_EVERSION, "parameters: this kind has none");
@@ -514,15 +510,13 @@ static bool needs_compact(const bf_value *v) {
     return v->form != BF_HANDLE;
 }
 
-/* Only native headers have a seed, metadata, exceptions, a recipe, or bits that do not fill bytes.
- */
+/* Only native headers have a seed, metadata, exceptions or a recipe. */
 static bool fits_compact(const bf_value *v) {
     const umbel_filter *f = v->filter;
     const umbeli_chain *c = umbeli_chain_of(f);
     if (!bf_value_layered(v) || f->shape.seed || f->meta_count || f->exceptions) return false;
     for (uint32_t i = 0; i < c->count; i++) {
-        const umbeli_layer *l = &c->layers[i];
-        if (l->nbits != 8 * l->bytes || l->bytes % 8 || l->capacity == 0) return false;
+        if (c->layers[i].capacity == 0) return false;
     }
     return v->capacity > 0 && v->error > 0;
 }

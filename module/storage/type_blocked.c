@@ -3,7 +3,7 @@
  * type_blocked.c - umbel-bf-: STRING head, then a STRING with the bits of each layer; or a single
  *                  STRING, for a small filter that nobody reserved
  *
- * Encoding 2 added the compact head and the single string, which say themselves what they are.
+ * The first string says itself which of the two it is.
  *
  * The bits of a layer are read before memory for it is allocated, so a false head costs no more
  * memory than the data that came with it.
@@ -125,16 +125,15 @@ void *bf_blocked_load(RedisModuleIO *io, int encver) {
     umbel_diag diag = {.what = "unknown version"};
     uint8_t *bytes = NULL;
     strings layers = {.io = io};
-    if (encver == 1 || encver == BF_BLOCKED_ENCVER) {
+    if (encver == BF_BLOCKED_ENCVER) {
         diag.what = "the head is missing";
         bytes = (uint8_t *)RedisModule_LoadStringBuffer(io, &len);
     }
-    if (encver == BF_BLOCKED_ENCVER && bytes && begins_small(bytes, len)) {
+    if (bytes && begins_small(bytes, len)) {
         v = load_small(bytes, len, &diag);
     } else if (bytes && !bf_head_read(bytes, len, &head, &diag)) {
-        bool known = !head.compact || encver >= BF_BLOCKED_ENCVER;
-        diag.what = head.len != len ? "bytes after the head" : known ? "no memory" : "unknown head";
-        if (head.len == len && known) (void)bf_head_load(&head, next_string, &layers, 0, &v, &diag);
+        diag.what = head.len != len ? "bytes after the head" : "no memory";
+        if (head.len == len) (void)bf_head_load(&head, next_string, &layers, 0, &v, &diag);
     }
     if (!v) bf_refuse_dump(io, "umbel", &diag);
     let_go(&layers);

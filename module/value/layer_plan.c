@@ -8,20 +8,27 @@
 #include "format/redisbloom/redisbloom_link.h"
 #include "plan/plan.h"
 
+#define TOO_LOW "error: lower than 64 bits of hash allow for so many items (LAYOUT classic has 128)"
+
 enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, SMALL_FIXED = 1024, UNRESERVED = 100 };
 
-/* Layers above this many bytes are not in the second-level cache, so that each probe of a classic
+/* Layers above this many bytes are not in the second-level cache, so that each probe of a narrow
  * one is an access to memory. */
 enum { LARGE = 1024 * 1024 };
 
-/* Below the first promise 64 bits of hash are not enough; below the second, the bits of them that
- * packed layers keep are not. */
-static const double narrow_min = 1e-9, packed_min = 1e-6;
+/* Below this promise the bits of a hash that packed layers keep are not enough. */
+static const double packed_min = 1e-6;
 
 /* The largest share of the promised rate that a blocked first layer may use up. */
 static const double first_max = 0.9;
 
-/* Probes are drawn from 128 bits of hash, and there are at most 64 of them. */
+/* Of n keys in 64 bits of hash, one that is absent has the hash of another with a chance of
+ * n / 2^64: at most a sixteenth of the promise. */
+static bool hash_allows(uint64_t keys, double promise) {
+    return (double)keys <= 0x1p60 * promise;
+}
+
+/* The lowest rate of a layer: there are at most 64 probes. */
 static const double rate_min = 0x1p-60;
 
 uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
@@ -29,14 +36,10 @@ uint64_t bf_redisbloom_bytes(uint64_t keys, double rate) {
     return umbeli_redisbloom_size_link(keys, rate, &link, NULL) ? 0 : link.bytes;
 }
 
-/* Classic in exactly this many bytes; a filter that may not grow gets up to one extra block where
+/* Narrow in exactly this many bytes; a filter that may not grow gets up to one extra block where
  * rounding would make it miss its rate. */
-static void plan_classic(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
-    bool narrow = bytes <= BF_SMALL_BYTES && rate >= narrow_min;
-    *out = (bf_layer_plan){
-        .probes = narrow ? &umbeli_probes_narrow : &umbeli_probes_classic,
-        .keys = keys,
-    };
+static void plan_narrow(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan *out) {
+    *out = (bf_layer_plan){.probes = &umbeli_probes_narrow, .keys = keys};
     for (uint64_t more = 0; more <= BLOCK; more += 8) {
         out->bytes = bytes + more;
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
@@ -75,7 +78,7 @@ static bool plan_line(uint64_t keys, uint64_t bytes, double rate, bf_layer_plan 
 /* What a layer of this many bytes can promise: its mean rate plus three standard deviations. */
 typedef double (*promise)(uint64_t bytes, uint64_t keys);
 
-static double classic_promise(uint64_t bytes, uint64_t keys) {
+static double narrow_promise(uint64_t bytes, uint64_t keys) {
     uint32_t hashes = umbeli_classic_hashes(8 * bytes, keys);
     return umbeli_classic_rate(8 * bytes, hashes, keys) +
            3 * umbeli_classic_spread(8 * bytes, hashes, keys);
@@ -108,18 +111,17 @@ static uint64_t min_bytes(promise of, uint64_t keys, double rate, uint64_t low, 
     return enough * unit;
 }
 
-/* Blocked, or line if it is large, where that takes at most a third more than classic: a lookup has
+/* Blocked, or line if it is large, where that takes at most a third more than narrow: a lookup has
  * to query every layer, and these take a single memory access. */
-static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *classic, bool roughly,
-                             bf_layer_plan *out) {
+static umbel_err plan_freely(uint64_t keys, double rate, bool roughly, bf_layer_plan *out) {
     double bits = -log(rate) / 0.480453013918201 * (double)keys;
     if (!(rate >= rate_min && rate < 1) || !(bits < 0x1p59)) return UMBEL_EFULL;
-    *out = (bf_layer_plan){.probes = classic, .keys = keys, .rate = rate};
-    if (roughly && keys > MILLIONS) { /* a tenth more than classic, as fast layers take */
+    *out = (bf_layer_plan){.probes = &umbeli_probes_narrow, .keys = keys, .rate = rate};
+    if (roughly && keys > MILLIONS) { /* a tenth more than narrow, as fast layers take */
         out->bytes = (uint64_t)(1.1 * bits / 8);
         return UMBEL_OK;
     }
-    out->bytes = min_bytes(classic_promise, keys, rate, (uint64_t)bits / 8, 8);
+    out->bytes = min_bytes(narrow_promise, keys, rate, (uint64_t)bits / 8, 8);
     uint64_t blocked = out->bytes + out->bytes / 3;
     bool addressable = blocked / BLOCK > 0 && blocked / BLOCK <= UINT32_MAX;
     if (blocked > LARGE && blocked / LINE <= UINT32_MAX && line_promise(blocked, keys) <= rate) {
@@ -132,6 +134,7 @@ static umbel_err plan_freely(uint64_t keys, double rate, const umbeli_probes *cl
         out->bytes = min_bytes(blocked_promise, keys, rate, (uint64_t)bits / 8, BLOCK);
     } else {
         out->hashes = umbeli_classic_hashes(8 * out->bytes, keys);
+        out->rate = umbeli_classic_rate(8 * out->bytes, out->hashes, keys);
     }
     return UMBEL_OK;
 }
@@ -231,7 +234,8 @@ static umbel_err plan_late(const bf_params *p, const bf_full_chain *full, bf_lay
         if (i < before) left *= 0.55;
     }
     if (full->layers >= BF_LAYERS_MAX || !(keys < 0x1p62)) return UMBEL_EFULL;
-    return plan_freely((uint64_t)next, left * 0.45, &umbeli_probes_narrow, full->roughly, out);
+    if (!hash_allows((uint64_t)keys, p->error)) return UMBEL_EFULL;
+    return plan_freely((uint64_t)next, left * 0.45, full->roughly, out);
 }
 
 static umbel_err plan_unreserved(const bf_params *p, const bf_full_chain *full,
@@ -258,15 +262,14 @@ umbeli_layer bf_planned_layer(const bf_layer_plan *plan) {
 }
 
 umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag) {
-    bool grows = bf_grows(p);
+    bool grows = bf_grows(p), fits = hash_allows(p->capacity, p->error);
     if (unreserved(p)) {
         plan_stage(p, 0, out);
         return UMBEL_OK;
     }
     if (grows && p->tightening > 0) {
-        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening),
-                                  &umbeli_probes_classic, false, out);
-        return e ? umbeli_fail(diag, UMBEL_EINVAL, "error: no filter can keep it") : UMBEL_OK;
+        umbel_err e = plan_freely(p->capacity, p->error * (1 - p->tightening), false, out);
+        return e || !fits ? umbeli_fail(diag, UMBEL_EINVAL, TOO_LOW) : UMBEL_OK;
     }
     uint64_t bytes = bf_redisbloom_bytes(p->capacity, p->error * first_share(p));
     if (bytes == 0) {
@@ -278,11 +281,9 @@ umbel_err bf_plan_first(const bf_params *p, bf_layer_plan *out, umbel_diag *diag
                    plan_line(p->capacity, bytes, max_rate, out))) {
         return UMBEL_OK;
     }
-    plan_classic(p->capacity, bytes, grows ? p->error : max_rate, out);
-    if (p->error < rate_min || out->rate > 1.1 * p->error) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "error: lower than the hash allows");
-    }
-    return UMBEL_OK;
+    plan_narrow(p->capacity, bytes, grows ? p->error : max_rate, out);
+    return fits && out->rate <= 1.1 * p->error ? UMBEL_OK
+                                               : umbeli_fail(diag, UMBEL_EINVAL, TOO_LOW);
 }
 
 umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_plan *out) {
@@ -293,7 +294,8 @@ umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_p
     if (!umbeli_size_mul(full->newest.keys, bf_expansion(p), &next) || next > INT64_MAX) {
         return UMBEL_EFULL;
     }
+    if (!hash_allows(next, p->error)) return UMBEL_EFULL;
     double rate = p->tightening > 0 ? p->error * (1 - p->tightening) * pow(p->tightening, i)
                                     : (p->error - full->first_rate) * umbeli_scalable_share(i - 1);
-    return plan_freely(next, rate, &umbeli_probes_classic, full->roughly, out);
+    return plan_freely(next, rate, full->roughly, out);
 }

@@ -49,7 +49,7 @@ static const umbeli_ops ops = {
     .size = sizeof(bf_layers),
     .policy = &policy,
     .kernel = "generic",
-    UMBELI_CHAIN_OPS,
+    UMBELI_NARROW_CHAIN_OPS,
     .clear = umbeli_chain_clear,
     .describe = umbeli_chain_describe,
 };

@@ -400,7 +400,7 @@ typedef union hash_room {
 static umbeli_hashes hash(const bf_value *v, const umbeli_probes *probes, const umbel_key *keys,
                           size_t n, hash_room *room) {
     if (probes->hash_wide) {
-        probes->hash_wide(NULL, keys, n, room->wide);
+        probes->hash_wide(keys, n, room->wide);
         return (umbeli_hashes){.wide = room->wide};
     }
     umbeli_shape hashing = bf_hashing(v->keyed ? v->key : NULL);

@@ -190,7 +190,7 @@ static bf_value *load(unsigned way, int encver, uint8_t *bytes, size_t len) {
     case RDB_BLOCKED: return fake_load(&fake_types[FAKE_BLOCKED], encver, bytes, len);
     case LAYERS:
         io = as_layers(bytes, len);
-        v = fake_load(&fake_types[FAKE_BLOCKED], 1, io.bytes, io.len);
+        v = fake_load(&fake_types[FAKE_BLOCKED], BF_BLOCKED_ENCVER, io.bytes, io.len);
         fake_io_free(&io);
         return v;
     case COMPACT:

@@ -35,7 +35,8 @@ def test_tiny_rates_are_made_or_refused(server, layout, error):
 
 
 def test_rates_that_leave_nothing_for_growing(server):
-    assert server("BF.RESERVE", "f", 1e-18, 3) == "OK"
+    assert is_error(server("BF.RESERVE", "f", 1e-18, 3), "error: lower than 64 bits of hash allow")
+    assert server("BF.RESERVE", "f", 1e-17, 3) == "OK"
     reply = server("BF.MADD", "f", *keys(9))
     assert reply == [1, 1, 1, "ERR false positive degrades to 0 on scale out"]
     assert server("BF.MEXISTS", "f", *keys(3)) == [1, 1, 1]

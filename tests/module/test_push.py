@@ -746,7 +746,7 @@ def test_a_server_that_loads_its_data(new_server, tmp_path):
 def test_filters_that_grow(server, tmp_path):
     path = build(tmp_path, "-p", "0.5%")
     more = [f"more{i}" for i in range(20000)]
-    for kind in ([], ["--kind", "classic"]):
+    for kind in ([], ["--kind", "line"]):
         for rate, args in ((0.01, []), (0.02, ["-p", "2%"])):
             pushed(push(server, build(tmp_path, "-p", "0.5%", *kind), "--key", "f", "-f",
                         "--expansion", 3, *args))
@@ -760,7 +760,7 @@ def test_filters_that_grow(server, tmp_path):
             "-p: must be above 0.5%, the filter's own rate")
     refused(push(server, path, "--key", "f", "-f", "-p", "0.5%"), "has its rate already")
     refused(push(server, path, "--key", "f", "-f", "--expansion", 40000), "at most 32768")
-    for kind in ("static", "counting", "window"):
+    for kind in ("classic", "static", "counting", "window"):
         refused(push(server, build(tmp_path, "--kind", kind, "-n", 6000), "--key", "f", "-f",
                      "--expansion", 2), f"{kind} filters do not grow there")
     refused(push(server, build(tmp_path, "--format", "redisbloom", name="rb"), "--key", "f", "-f",

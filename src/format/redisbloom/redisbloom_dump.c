@@ -221,10 +221,10 @@ void umbeli_redisbloom_chunk(const umbel_filter *f, int64_t iterator, int64_t *n
     *next = iterator + (int64_t)*len;
 }
 
-/* Bits after the last one of a layer must be 0. */
-static bool ends_clean(const umbeli_layer *layer, uint8_t last) {
-    unsigned used = layer ? layer->nbits % 8 : 0;
-    return used == 0 || layer->n2 || !(last >> used);
+/* Bits after the last one of a classic filter must be 0. */
+static bool ends_clean(const umbel_filter *f, uint8_t last) {
+    unsigned used = f->shape.kind == UMBEL_KIND_CLASSIC ? f->shape.bits % 8 : 0;
+    return used == 0 || !(last >> used);
 }
 
 umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const uint8_t *bytes,
@@ -241,7 +241,7 @@ umbel_err umbeli_redisbloom_load_chunk(umbel_filter *f, int64_t iterator, const 
     if (checked && (len != layer->bytes || !layer->probes->check(layer, bytes))) {
         return umbeli_invalid(diag, "received bad data");
     }
-    if (len && len == left && !ends_clean(layer, bytes[len - 1])) {
+    if (len && len == left && !ends_clean(f, bytes[len - 1])) {
         return umbeli_invalid(diag, "received bad data");
     }
     if (len) memcpy(to, bytes, len);

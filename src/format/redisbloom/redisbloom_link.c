@@ -19,10 +19,8 @@ enum { SCHEME_REDISBLOOM = 10 };
 enum { GROUP = 64, FIRST_PROBES = 1 };
 
 /* low is the start, high the step. */
-static void hash_wide(const umbeli_shape *shape, const umbel_key *keys, size_t n,
-                      umbeli_hash128 *hashes) {
+static void hash_wide(const umbel_key *keys, size_t n, umbeli_hash128 *hashes) {
     static const uint64_t seed = UINT64_C(0xc6a4a7935bd1e995);
-    (void)shape;
     for (size_t i = 0; i < n; i++) {
         uint64_t start = umbeli_murmur2_64a(keys[i].data, keys[i].len, seed);
         hashes[i].low = start;

@@ -11,12 +11,10 @@
  *
  * Lookups.  A batch of keys goes through the layers from the newest, which holds most of the keys
  * when layers grow, to the oldest, and drops what was found on the way, so that each further layer
- * is checked for fewer keys.  All layers of a chain hash alike: a key is hashed at most once to 128
- * bits, for classic layers, and at most once to 64, for all others, and only when the first layer
- * needs that width.  Within a layer the kernels overlap the cache misses of the batch; a
- * single key has no batch, so the lines of all split-block layers, and the first ones of all
- * classic layers, are prefetched before the first is checked.  RedisBloom's chains have the most
- * layers, and query all of them a few probes at a time (format/redisbloom).
+ * is checked for fewer keys.  All layers of a chain hash alike, so a key is hashed once.  Within a
+ * layer the kernels overlap the cache misses of the batch; a single key has no batch, so the lines
+ * of all split-block layers are prefetched before the first is checked.  RedisBloom's chains have
+ * the most layers, and query all of them a few probes at a time (format/redisbloom).
  *
  * Few keys.  A chain that starts small would collect small layers, so its newest layer may be a
  * table of hashes (packed.c), which is replaced by a larger one when it is full.

@@ -7,7 +7,7 @@
  *   chain_keys.c  lookups and adds
  *   chain_measure.c  what their bits say
  *   chain_merge.c merges one into another
- *   probes.c      where a key's bits are in a layer: blocked, line, classic
+ *   probes.c      where a key's bits are in a layer: blocked, line, narrow
  *   packed.c      a layer that keeps hashes, a few bits of each
  *   scalable.c    the policy of native scalable filters: append a larger layer
  *   window.c      the policy of windows: clear the oldest layer and make it the newest
@@ -20,7 +20,7 @@
 #include "core/bits.h"
 #include "kind/blocked/blocked.h"
 
-/* A key is hashed to 64 bits (narrow) or to 128 (wide); a layer's probes say which it takes. */
+/* A key is hashed to 64 bits (narrow) or, in all layers of RedisBloom's chains, to 128 (wide). */
 typedef union umbeli_hashes {
     const uint64_t *narrow;
     const umbeli_hash128 *wide;
@@ -44,8 +44,7 @@ typedef struct umbeli_probes {
     void (*prepare)(umbeli_layer *layer);
 
     /* Computes wide hashes for probes that take them; NULL: they take narrow ones. */
-    void (*hash_wide)(const umbeli_shape *shape, const umbel_key *keys, size_t n,
-                      umbeli_hash128 *hashes);
+    void (*hash_wide)(const umbel_key *keys, size_t n, umbeli_hash128 *hashes);
 
     void (*contains)(const umbeli_layer *layer, umbeli_hashes hashes, size_t n, uint8_t *found);
     /* Returns how many keys were new; was_new (never NULL) says which. */
@@ -69,11 +68,11 @@ typedef struct umbeli_probes {
     bool (*check)(const umbeli_layer *layer, const uint8_t *bytes);
 } umbeli_probes;
 
-/* Narrow: classic, but by narrow hashes like the others, so that a chain hashes a key once.
+/* Narrow: as classic filters, but by narrow hashes like the others.
  * Swift: packed in small chunks, for lookups in two cache lines.
  * Kept: a blocked filter of hashes of which only some bits, `packed.low`, are known. */
-extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_classic,
-    umbeli_probes_narrow, umbeli_probes_packed, umbeli_probes_swift, umbeli_probes_kept;
+extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_narrow,
+    umbeli_probes_packed, umbeli_probes_swift, umbeli_probes_kept;
 
 /* The loops of packed layers, once per instruction set (packed_loops.h): of umbeli_probes_swift,
  * and of umbeli_probes_packed with its longer chunks. */
@@ -87,7 +86,7 @@ typedef struct umbeli_packed_kernel {
 
 extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umbeli_packed_avx512;
 
-/* Of blocked, line and classic, the one whose layers are filters of that kind; NULL: none. */
+/* Those of a layer that is a filter of that kind; NULL: none is. */
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,

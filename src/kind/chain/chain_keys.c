@@ -4,71 +4,58 @@
  */
 #include <string.h>
 
-#include "core/platform.h"
 #include "kind/chain/chain.h"
 
 enum { BATCH = 1024 };
 
 /* ---- Batches ------------------------------------------------------------------------------ */
 
-/* Keys of a batch that no layer has had so far, and their positions in the batch. */
+/* Keys of a batch that no layer has had so far: their hashes, and their positions in the batch. */
 typedef struct batch {
-    const umbel_key *keys; /* NULL: only narrow hashes are known and needed */
     size_t n;
-    bool has_narrow, has_wide;
+    bool is_wide; /* RedisBloom's */
     uint16_t place[BATCH];
-    uint64_t narrow[BATCH];
-    umbeli_hash128 wide[BATCH];
+    union {
+        uint64_t narrow[BATCH];
+        umbeli_hash128 wide[BATCH];
+    };
 } batch;
 
-static void take_keys(batch *b, const umbel_key *keys, size_t n) {
-    b->keys = keys;
+static void take(batch *b, size_t n, bool is_wide) {
     b->n = n;
-    b->has_narrow = b->has_wide = false;
+    b->is_wide = is_wide;
     for (size_t i = 0; i < n; i++) b->place[i] = (uint16_t)i;
 }
 
-static void take_hashes(batch *b, const uint64_t *hashes, size_t n) {
-    take_keys(b, NULL, n);
-    b->has_narrow = true;
-    memcpy(b->narrow, hashes, n * sizeof *hashes);
-}
-
-/* Hash functions need the keys in one array: the caller's, or, once some were found, a gathered
- * copy. */
-static void hash_missing(const umbeli_chain *c, const umbeli_probes *probes, batch *b) {
-    enum { GROUP = 64 };
-    umbel_key some[GROUP];
-    bool all = b->n > 0 && b->place[b->n - 1] == b->n - 1;
-    size_t group = all ? b->n : GROUP;
-    for (size_t from = 0; from < b->n; from += group) {
-        size_t n = b->n - from < group ? b->n - from : group;
-        for (size_t i = 0; i < n && !all; i++) some[i] = b->keys[b->place[from + i]];
-        const umbel_key *keys = all ? b->keys : some;
-        if (probes->hash_wide) {
-            probes->hash_wide(&c->base.shape, keys, n, b->wide + from);
-        } else {
-            umbeli_native_hashes(&c->base.shape, keys, n, b->narrow + from);
-        }
+static void take_keys(const umbeli_chain *c, batch *b, const umbel_key *keys, size_t n) {
+    const umbeli_probes *p = c->layers->probes;
+    take(b, n, p->hash_wide != NULL);
+    if (p->hash_wide) {
+        p->hash_wide(keys, n, b->wide);
+    } else {
+        umbeli_native_hashes(&c->base.shape, keys, n, b->narrow);
     }
 }
 
-/* The hashes that a layer takes, starting with the missing key `from`. */
-static umbeli_hashes hashes_for(const umbeli_chain *c, const umbeli_layer *l, batch *b,
-                                size_t from) {
-    bool wide = l->probes->hash_wide != NULL;
-    bool *has = wide ? &b->has_wide : &b->has_narrow;
-    if (!*has) hash_missing(c, l->probes, b);
-    *has = true;
-    return wide ? (umbeli_hashes){.wide = b->wide + from}
-                : (umbeli_hashes){.narrow = b->narrow + from};
+static void take_hashes(batch *b, const uint64_t *hashes, size_t n) {
+    take(b, n, false);
+    memcpy(b->narrow, hashes, n * sizeof *hashes);
+}
+
+/* The hashes of the missing keys from this one on. */
+static umbeli_hashes hashes_from(const batch *b, size_t from) {
+    return b->is_wide ? (umbeli_hashes){.wide = b->wide + from}
+                      : (umbeli_hashes){.narrow = b->narrow + from};
 }
 
 /* Moves n of the missing keys from one place among them to an earlier one. */
 static void move_keys(batch *b, size_t to, size_t from, size_t n) {
     memmove(b->place + to, b->place + from, n * sizeof *b->place);
-    if (b->has_narrow) memmove(b->narrow + to, b->narrow + from, n * sizeof *b->narrow);
-    if (b->has_wide) memmove(b->wide + to, b->wide + from, n * sizeof *b->wide);
+    if (b->is_wide) {
+        memmove(b->wide + to, b->wide + from, n * sizeof *b->wide);
+    } else {
+        memmove(b->narrow + to, b->narrow + from, n * sizeof *b->narrow);
+    }
 }
 
 /* Drops the first n of the missing keys. */
@@ -95,15 +82,19 @@ static void drop_few(batch *b, const uint8_t *found, uint8_t *hit) {
 /* Branch-free, because half of the branches would be mispredicted. */
 static void drop_many(batch *b, const uint8_t *found, uint8_t *hit) {
     size_t left = 0;
-    for (size_t i = 0; i < b->n && b->has_wide; i++) {
+    for (size_t i = 0; i < b->n && b->is_wide; i++) {
         b->wide[left] = b->wide[i];
+        left += !found[i];
+    }
+    left = 0;
+    for (size_t i = 0; i < b->n && !b->is_wide; i++) {
+        b->narrow[left] = b->narrow[i];
         left += !found[i];
     }
     left = 0;
     for (size_t i = 0; i < b->n; i++) {
         hit[b->place[i]] = found[i];
         b->place[left] = b->place[i];
-        b->narrow[left] = b->narrow[i]; /* garbage where only wide hashes are known */
         left += !found[i];
     }
     b->n = left;
@@ -133,100 +124,69 @@ static void look_up(const umbeli_chain *c, uint32_t age, batch *b, uint8_t *hit)
     uint8_t found[BATCH];
     for (; age < c->count && b->n > 0; age++) {
         const umbeli_layer *l = layer_of_age(c, age);
-        l->probes->contains(l, hashes_for(c, l, b, 0), b->n, found);
+        l->probes->contains(l, hashes_from(b, 0), b->n, found);
         drop_found(b, found, hit);
     }
 }
 
 /* ---- Single keys -------------------------------------------------------------------------- */
 
-/* One key and those of its hashes that have been needed so far. */
-typedef struct single {
-    umbel_key key;
-    bool has_narrow, has_wide;
+typedef union hash_room {
     uint64_t narrow;
     umbeli_hash128 wide;
-} single;
+} hash_room;
+
+static umbeli_hashes hash_one(const umbeli_chain *c, umbel_key key, hash_room *room) {
+    const umbeli_probes *p = c->layers->probes;
+    if (p->hash_wide) {
+        p->hash_wide(&key, 1, &room->wide);
+        return (umbeli_hashes){.wide = &room->wide};
+    }
+    room->narrow = umbeli_native_hash(&c->base.shape, key.data, key.len);
+    return (umbeli_hashes){.narrow = &room->narrow};
+}
 
 static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
     uint64_t block = umbeli_block_of(hash, umbeli_layer_blocks(l));
     __builtin_prefetch(l->bits + (block << l->probes->log2_bytes));
 }
 
-/* Once the hash is known, the lines of all split-block layers are prefetched. */
-static const uint64_t *narrow_of(const umbeli_chain *c, single *s) {
-    if (s->has_narrow) return &s->narrow;
-    s->narrow = umbeli_native_hash(&c->base.shape, s->key.data, s->key.len);
-    s->has_narrow = true;
-    for (uint32_t i = 0; i < c->count && c->count > 1; i++) {
-        if (c->layers[i].kernel) prefetch(&c->layers[i], s->narrow);
-    }
-    return &s->narrow;
-}
-
-/* The first probes of all classic layers; in most of them no other is needed. */
-static void prefetch_first(const umbeli_chain *c, const umbeli_hash128 *wide) {
-    for (uint32_t i = 0; i < c->count && c->count > 1 && UMBELI_HAVE_PREFETCH; i++) {
-        const umbeli_layer *l = &c->layers[i];
-        if (!l->probes->hash_wide || l->probes->any_contains) continue;
-        __builtin_prefetch(l->bits + l->probes->bit(l, (umbeli_hashes){.wide = wide}, 0) / 8);
-    }
-}
-
-static umbeli_hashes hashes_of(const umbeli_chain *c, const umbeli_layer *l, single *s) {
-    if (!l->probes->hash_wide) return (umbeli_hashes){.narrow = narrow_of(c, s)};
-    if (!s->has_wide) l->probes->hash_wide(&c->base.shape, &s->key, 1, &s->wide);
-    if (!s->has_wide) prefetch_first(c, &s->wide);
-    s->has_wide = true;
-    return (umbeli_hashes){.wide = &s->wide};
-}
-
-static inline bool layer_has(const umbeli_chain *c, const umbeli_layer *l, single *s) {
+static inline bool layer_has(const umbeli_layer *l, umbeli_hashes hash) {
     uint8_t found;
     if (l->kernel) {
-        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), narrow_of(c, s), 1, &found);
+        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), hash.narrow, 1, &found);
     } else {
-        l->probes->contains(l, hashes_of(c, l, s), 1, &found);
+        l->probes->contains(l, hash, 1, &found);
     }
     return found;
 }
 
-/* Whether one of the layers [from, to), last one first, has the key.  Where one layer can query
- * many, all are like it. */
-static inline bool range_has(const umbeli_chain *c, uint32_t from, uint32_t to, single *s) {
-    const umbeli_layer *l = &c->layers[from];
-    if (UMBELI_HAVE_PREFETCH && to > from + 1 && l->probes->any_contains) {
-        return l->probes->any_contains(l, to - from, hashes_of(c, l, s));
+/* Whether a layer of that age, 0 or 1, or an older one has the key.  The lines of all split-block
+ * layers are prefetched before the first is checked; where one layer can query many, all are like
+ * it, and the newest is the last. */
+static bool has(const umbeli_chain *c, uint32_t age, umbeli_hashes hash) {
+    const umbeli_probes *first = c->layers->probes;
+    if (first->any_contains && c->count > age + 1) {
+        return first->any_contains(c->layers, c->count - age, hash);
     }
-    while (to > from) {
-        if (layer_has(c, &c->layers[--to], s)) return true;
+    for (uint32_t i = age; i < c->count && c->count > age + 1; i++) {
+        const umbeli_layer *l = layer_of_age(c, i);
+        if (l->kernel) prefetch(l, *hash.narrow);
+    }
+    for (; age < c->count; age++) {
+        if (layer_has(layer_of_age(c, age), hash)) return true;
     }
     return false;
 }
 
-/* The same as `has` for chains whose layers are all split-block or packed. */
-static bool has_narrow(const umbeli_chain *c, uint32_t age, uint64_t hash) {
-    uint8_t found = 0;
-    for (; age < c->count && !found; age++) {
-        const umbeli_layer *l = layer_of_age(c, age);
-        l->probes->contains(l, (umbeli_hashes){.narrow = &hash}, 1, &found);
-    }
-    return found;
-}
-
-/* Whether a layer of that age, 0 or 1, or an older one has the key. */
-static bool has(const umbeli_chain *c, uint32_t age, single *s) {
-    if (c->base.ops->hash_many) return has_narrow(c, age, *narrow_of(c, s));
-    return range_has(c, 0, c->newest + 1 - age, s) || range_has(c, c->newest + 1, c->count, s);
-}
-
 bool umbeli_chain_contains(const umbel_filter *f, const void *key, size_t len) {
-    single s = {.key = {key, len}};
-    return has(umbeli_chain_of(f), 0, &s);
+    const umbeli_chain *c = umbeli_chain_of(f);
+    hash_room room;
+    return has(c, 0, hash_one(c, (umbel_key){key, len}, &room));
 }
 
 bool umbeli_chain_contains_hash(const umbel_filter *f, uint64_t hash) {
-    return has_narrow(umbeli_chain_of(f), 0, hash);
+    return has(umbeli_chain_of(f), 0, (umbeli_hashes){.narrow = &hash});
 }
 
 /* ---- Batches of lookups ------------------------------------------------------------------ */
@@ -235,7 +195,7 @@ void umbeli_chain_contains_many(const umbel_filter *f, const umbel_key *keys, si
                                 uint8_t *hit) {
     batch b;
     for (size_t from = 0; from < n; from += BATCH) {
-        take_keys(&b, keys + from, n - from < BATCH ? n - from : BATCH);
+        take_keys(umbeli_chain_of(f), &b, keys + from, n - from < BATCH ? n - from : BATCH);
         memset(hit + from, 0, b.n);
         look_up(umbeli_chain_of(f), 0, &b, hit + from);
     }
@@ -267,7 +227,7 @@ static size_t room_for(const umbeli_chain *c, size_t n) {
 static size_t add_newest(umbeli_chain *c, batch *b, size_t from, size_t n, uint8_t *changed,
                          uint64_t *added) {
     umbeli_layer *l = &c->layers[c->newest];
-    *added = l->probes->add(l, hashes_for(c, l, b, from), n, changed);
+    *added = l->probes->add(l, hashes_from(b, from), n, changed);
     l->keys += *added;
     return umbeli_is_packed(l) ? l->packed.done : n;
 }
@@ -277,20 +237,20 @@ umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_byte
                                uint8_t *was_new) {
     umbeli_chain *c = (umbeli_chain *)f;
     const umbeli_chain_policy *policy = f->ops->policy;
-    single s = {.key = key};
+    hash_room room;
+    umbeli_hashes hash = hash_one(c, key, &room);
     umbel_err e = UMBEL_OK;
     uint8_t is_new = 0;
     bool full = room_for(c, 1) == 0;
     if (full && policy->refreshes) e = policy->next(c, max_bytes);
-    bool known = !e && has(c, 1, &s);
+    bool known = !e && has(c, 1, hash);
     if (full && !policy->refreshes && !known) {
-        known = layer_has(c, &c->layers[c->newest], &s);
+        known = layer_has(&c->layers[c->newest], hash);
         if (!known) e = policy->next(c, max_bytes);
     }
     if (e) return e;
     if (!known || policy->refreshes) {
         umbeli_layer *l = &c->layers[c->newest];
-        umbeli_hashes hash = hashes_of(c, l, &s);
         l->keys += l->kernel ? l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), hash.narrow, 1,
                                                     &is_new)
                              : l->probes->add(l, hash, 1, &is_new);
@@ -308,7 +268,6 @@ static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t ma
                                 uint8_t *was_new, size_t *done) {
     batch older;
     uint8_t known[BATCH];
-    (void)hashes_for(c, &c->layers[c->newest], b, 0);
     for (*done = 0; *done < n;) {
         size_t at = *done, some = room_for(c, n - at);
         if (some == 0) {
@@ -352,7 +311,7 @@ static umbel_err add_growing(umbeli_chain *c, batch *b, size_t n, uint64_t max_b
         const umbeli_layer *full = &c->layers[c->newest];
         drop_first(b, at);
         at = 0;
-        full->probes->contains(full, hashes_for(c, full, b, 0), b->n, changed);
+        full->probes->contains(full, hashes_from(b, 0), b->n, changed);
         drop_found(b, changed, known);
         if (b->n > 0) e = c->base.ops->policy->next(c, max_bytes);
     }
@@ -380,7 +339,7 @@ umbel_err umbeli_chain_add_within(umbel_filter *f, const umbel_key *keys, size_t
         return e;
     }
     for (size_t added = 0; *done < n && !e; *done += added) {
-        take_keys(&b, keys + *done, n - *done < BATCH ? n - *done : BATCH);
+        take_keys((umbeli_chain *)f, &b, keys + *done, n - *done < BATCH ? n - *done : BATCH);
         e = add_batch((umbeli_chain *)f, &b, max_bytes, was_new ? was_new + *done : NULL, &added);
     }
     return e;
@@ -418,17 +377,11 @@ size_t umbeli_chain_probes(const umbel_filter *f, umbel_key key, uint64_t hash, 
     const umbeli_chain *c = umbeli_chain_of(f);
     size_t n = 0;
     uint64_t at = 0; /* of the layer in the payload */
+    hash_room room = {.narrow = hash};
+    umbeli_hashes h = {.narrow = &room.narrow};
+    if (!f->ops->hash_many) h = hash_one(c, key, &room);
     for (uint32_t i = 0; i < c->count; i++) {
         const umbeli_layer *l = &c->layers[i];
-        uint64_t narrow = hash;
-        umbeli_hash128 wide = {0, 0};
-        umbeli_hashes h = {.narrow = &narrow};
-        if (l->probes->hash_wide) {
-            l->probes->hash_wide(&f->shape, &key, 1, &wide);
-            h.wide = &wide;
-        } else if (!f->ops->hash_many) {
-            narrow = umbeli_native_hash(&f->shape, key.data, key.len);
-        }
         uint32_t hashes = umbeli_is_packed(l) ? 1 : l->hashes;
         for (uint32_t p = 0; p < hashes; p++, n++) {
             if (n < cap) bits[n] = 8 * at + l->probes->bit(l, h, p);

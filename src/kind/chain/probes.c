@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * probes.c - layers of a chain: blocked, line and classic, each through the loops of its kind
+ * probes.c - layers of a chain: blocked, line and narrow, each through the loops of its kind
  */
 #include "hash/foreign_hash.h"
 #include "kind/blocked/line.h"
@@ -92,49 +92,11 @@ const umbeli_probes umbeli_probes_line = {
     .live_rate = blocked_live_rate,
 };
 
-/* ---- Classic, umbel's own scheme ---- */
+/* ---- Narrow: the classic scheme from 64 bits of hash ---- */
 
 static umbeli_classic_bits bits_of(const umbeli_layer *l) {
     return (umbeli_classic_bits){.data = l->bits, .bits = l->nbits, .hashes = l->hashes};
 }
-
-static void classic_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    umbeli_classic_contains_hashed(bits_of(l), h.wide, n, found);
-}
-
-static uint64_t classic_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    return umbeli_classic_add_hashed(bits_of(l), h.wide, n, was_new);
-}
-
-static uint64_t classic_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    return umbeli_classic_bit(l->nbits, *h.wide, i);
-}
-
-static double classic_estimate(const umbeli_layer *l, uint64_t bits_set) {
-    return umbeli_classic_estimate(l->nbits, l->hashes, bits_set);
-}
-
-static double classic_live_rate(const umbeli_layer *l, uint64_t bits_set) {
-    return umbeli_classic_live_rate(l->nbits, l->hashes, bits_set);
-}
-
-static double classic_rate(const umbeli_layer *l, uint64_t keys) {
-    return umbeli_classic_rate(l->nbits, l->hashes, keys);
-}
-
-const umbeli_probes umbeli_probes_classic = {
-    .kind = UMBEL_KIND_CLASSIC,
-    .rate_after = classic_rate,
-    .scheme = UMBELI_SCHEME_CLASSIC,
-    .hash_wide = umbeli_native_hashes128,
-    .contains = classic_contains,
-    .add = classic_add,
-    .bit = classic_bit,
-    .estimate = classic_estimate,
-    .live_rate = classic_live_rate,
-};
-
-/* ---- Narrow: the classic scheme from 64 bits of hash ---- */
 
 enum { GROUP = 64 };
 
@@ -164,23 +126,34 @@ static uint64_t narrow_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *
     return added;
 }
 
+static double narrow_estimate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_estimate(l->nbits, l->hashes, bits_set);
+}
+
+static double narrow_live_rate(const umbeli_layer *l, uint64_t bits_set) {
+    return umbeli_classic_live_rate(l->nbits, l->hashes, bits_set);
+}
+
+static double narrow_rate(const umbeli_layer *l, uint64_t keys) {
+    return umbeli_classic_rate(l->nbits, l->hashes, keys);
+}
+
 static uint64_t narrow_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
     return umbeli_classic_bit(l->nbits, widened(*h.narrow), i);
 }
 
 const umbeli_probes umbeli_probes_narrow = {
     .kind = UMBEL_KIND_CLASSIC,
-    .rate_after = classic_rate,
+    .rate_after = narrow_rate,
     .contains = narrow_contains,
     .add = narrow_add,
     .bit = narrow_bit,
-    .estimate = classic_estimate,
-    .live_rate = classic_live_rate,
+    .estimate = narrow_estimate,
+    .live_rate = narrow_live_rate,
 };
 
 const umbeli_probes *umbeli_native_probes(umbel_kind kind) {
-    return kind == UMBEL_KIND_BLOCKED   ? &umbeli_probes_blocked
-           : kind == UMBEL_KIND_LINE    ? &umbeli_probes_line
-           : kind == UMBEL_KIND_CLASSIC ? &umbeli_probes_classic
-                                        : NULL;
+    return kind == UMBEL_KIND_BLOCKED ? &umbeli_probes_blocked
+           : kind == UMBEL_KIND_LINE  ? &umbeli_probes_line
+                                      : NULL;
 }

@@ -3,7 +3,7 @@
 """make.py - writes the golden native files, independently of the library.
 
 The hash, the positions and the checks are those of scripts/umbel-read; this adds the writer.
-  make.py files     filters.tsv, recipes.tsv and keys.hex, into this folder
+  make.py files     filters.tsv, recipes.tsv, heads.tsv and keys.hex, into this folder
   make.py vectors   xxh3.tsv, made by the xxhash module (Debian: python3-xxhash)
   make.py check     the reader's own XXH3 gives what xxh3.tsv says, its SipHash what OpenSSL says
 """
@@ -131,6 +131,44 @@ def make_files():
     for path, files in ("filters.tsv", rows), ("recipes.tsv", recipes):
         (HERE / path).write_text("name\tfile\n" + "".join(
             f"{name}\t{filter_bytes(**arguments).hex()}\n" for name, arguments in files.items()))
+    make_heads()
+
+
+def head_and_bits(layers, properties):
+    """A value of the server as docs/formats/redis.md describes it: native headers, then the secret;
+    and the bits of each layer."""
+    head, bits = b"", []
+    for i, layer in enumerate(layers):
+        file = filter_bytes(**layer, secret=SECRET, meta=() if i else [
+            (b"bf." + name, value) for name, value in properties.items()])
+        at, length = struct.unpack_from("<QQ", file, 96)
+        head += file[:struct.unpack_from("<I", file, 12)[0]]
+        bits.append(file[at:at + length])
+    return head + SECRET, bits
+
+
+def make_heads():
+    """Filters that were pushed to grow, and one that was not."""
+    keys = [b"k%d" % i for i in range(400)]
+
+    def layer(kind, blocks, capacity, fpr, part):
+        return dict(kind=kind, bits=blocks * (256 if kind == 1 else 512), hashes=8, keys=part,
+                    capacity=capacity, fpr=fpr)
+    rows = {
+        "reserved": (400, [layer(1, 48, 500, 0.005, keys)],
+                     {b"layers": b"1", b"error": b"0.01", b"capacity": b"500", b"expansion": b"2"}),
+        "grown": (250, [layer(1, 10, 100, 0.005, keys[:100]), layer(8, 16, 200, 0.001, keys[100:250])],
+                  {b"layers": b"2", b"error": b"0.01", b"capacity": b"100", b"expansion": b"2"}),
+        "nonscaling": (30, [layer(8, 4, 100, 0.01, keys[:30])], {}),
+        "steps": (200, [layer(1, 14, 150, 0.005, keys[:150]), layer(1, 64, 450, 0.0025, keys[150:200])],
+                  {b"layers": b"2", b"error": b"0.01", b"capacity": b"150", b"expansion": b"3",
+                   b"tightening": b"0.5"}),
+    }
+    lines = ["name\titems\thead and bits"]
+    for name, (count, layers, properties) in rows.items():
+        head, bits = head_and_bits(layers, properties)
+        lines.append("\t".join([name, str(count), *(part.hex() for part in (head, *bits))]))
+    (HERE / "heads.tsv").write_text("\n".join(lines) + "\n")
 
 
 def make_vectors():
