@@ -82,6 +82,36 @@ struct umbel_foreign {
     uint64_t reserved[4];
 };
 
+/* The fields of umbel_foreign besides format and variant. */
+typedef enum umbel_field {
+    UMBEL_FIELD_CAPACITY = 1 << 0,
+    UMBEL_FIELD_FPR = 1 << 1,
+    UMBEL_FIELD_BYTES = 1 << 2,
+    UMBEL_FIELD_SEED = 1 << 3,
+    UMBEL_FIELD_HASHES = 1 << 4,
+    UMBEL_FIELD_BITS_PER_KEY = 1 << 5,
+    UMBEL_FIELD_EXPANSION = 1 << 6,
+    UMBEL_FIELD_NONSCALING = 1 << 7
+} umbel_field;
+
+typedef struct umbel_format_info {
+    const char *name;     /* "guava"; its page is docs/formats/NAME.md                            */
+    const char *system;   /* whose it is, and the version that it was compared with               */
+    uint32_t takes;       /* fields, or-ed, that some filter of this format is made with          */
+    uint32_t needs;       /* fields that its bytes do not say, and that decoding has to be told   */
+    uint32_t variants;    /* or-ed                                                                */
+    uint32_t key_len;     /* every key has so many bytes; 0: any number                           */
+    bool recognised;      /* by its bytes, so that it need not be named                           */
+    bool has_checksum;    /* damaged bits are noticed                                             */
+    bool has_signed_seed; /* the system shows its seeds as signed numbers                         */
+    uint8_t reserved8[5];
+    uint64_t reserved[2];
+} umbel_format_info;
+
+/* What is known about a format; false: there is none with this number.  They are numbered from 1
+ * without a gap. */
+UMBEL_API bool umbel_format_describe(umbel_format format, umbel_format_info *info);
+
 UMBEL_API umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *opts,
                                          umbel_filter **out, umbel_diag *diag);
 

@@ -121,6 +121,14 @@ EXPORT("name") const char *wasm_name(int list, int i) {
     return texts;
 }
 
+/* Where the bits begin in the bytes that a filter was opened from. */
+EXPORT("bits_at") size_t wasm_bits_at(const umbel_filter *f, const uint8_t *bytes, size_t len) {
+    umbel_info info;
+    umbel_describe(f, &info);
+    const umbeli_codec *codec = umbeli_codec_by_id(info.format);
+    return codec->bits_at ? (size_t)codec->bits_at(f, bytes, len) : 0;
+}
+
 /* What a kind can do. */
 EXPORT("built_once") int wasm_built_once(int kind) {
     umbel_traits traits;

@@ -339,27 +339,19 @@ function describe() {
 }
 
 /** Where the bits lie among the bytes of the file. */
-function bitsAt({ format, bytes }) {
+function bitsAt() {
+  let [offset, length] = [0, opened.length];
   if (opened.table) {
     engine.wasm.table_place(opened.table, opened.place);
-    const [, offset, length] = engine.numbers(3);
-    return format === 'parquet' ? offset + length - bytes : offset;
+    [, offset, length] = engine.numbers(3);
   }
-  const view = new DataView(engine.wasm.memory.buffer, opened.bytes, opened.length);
-  switch (format) {
-    case 'native': return Number(view.getBigUint64(96, true));
-    case 'guava': return 6;
-    case 'dcso': return 48;
-    case 'spark': return opened.length - bytes;
-    case 'parquet':
-    case 'redisbloom': return opened.length - bytes;
-    default: return 0;
-  }
+  const at = opened.bytes + offset;
+  return offset + (engine.wasm.bits_at(umbel.handleOf(opened.filter), at, length) >>> 0);
 }
 
 /** The share of set bits in each of up to 1024 equal parts of the filter. */
 function fill(info) {
-  const start = opened.bytes + bitsAt(info);
+  const start = opened.bytes + bitsAt();
   const length = Math.min(info.bytes, opened.bytes + opened.length - start);
   const unit = { blocked: 32, line: 64, counting: 128 }[info.kind] ?? 1;
   const units = Math.max(1, Math.floor(length / unit));

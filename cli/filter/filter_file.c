@@ -181,8 +181,9 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
         close_source(&from);
     }
     umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
+    umbel_format_info format;
     if (f) umbel_describe(f, &info);
-    *summed = info.format == UMBEL_FMT_NATIVE;
+    *summed = umbel_format_describe(info.format, &format) && format.has_checksum;
     if (open) return f;
     umbel_free(f);
     return NULL;

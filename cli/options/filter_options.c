@@ -93,8 +93,9 @@ static void refuse_foreign_options(const cli_filter_params *p, const cli_setting
 }
 
 uint64_t cli_seed_of(const cli_settings *s, umbel_format format) {
-    if (s->negative_seed && format != UMBEL_FMT_SPARK) {
-        cli_die("--seed", "only spark's seeds have a sign", "must be 0 or more");
+    umbel_format_info info;
+    if (s->negative_seed && !(umbel_format_describe(format, &info) && info.has_signed_seed)) {
+        cli_die("--seed", "this format's seeds have no sign", "must be 0 or more");
     }
     return s->seed;
 }

@@ -98,6 +98,24 @@ bool umbel_format_named(const char *name, umbel_format *format) {
     return false;
 }
 
+bool umbel_format_describe(umbel_format format, umbel_format_info *info) {
+    const umbeli_codec *codec = umbeli_codec_by_id(format);
+    *info = (umbel_format_info){0};
+    if (!codec) return false;
+    *info = (umbel_format_info){
+        .name = codec->name,
+        .system = codec->system,
+        .takes = codec->takes,
+        .needs = codec->needs,
+        .variants = umbeli_codec_variants(codec),
+        .key_len = codec->key_len,
+        .recognised = codec->recognise != NULL,
+        .has_checksum = codec->has_checksum,
+        .has_signed_seed = codec->has_signed_seed,
+    };
+    return true;
+}
+
 /* The variant of this name or, without one, of this bit. */
 static const umbeli_variant *find_variant(umbel_format format, const char *name, uint32_t bit) {
     for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {

@@ -42,6 +42,9 @@ typedef struct umbeli_codec {
     const char *system; /* whose format, and the version it was checked against */
     umbeli_variant variants[UMBELI_VARIANTS];
 
+    uint32_t takes, needs; /* umbel_format_info's: UMBEL_FIELD_..., or-ed */
+    uint32_t key_len;
+    bool has_checksum, has_signed_seed;
     bool counts; /* the bytes say how many adds changed the filter */
 
     /* True when these bytes can only be this format; NULL for formats without a magic number. */
@@ -72,6 +75,9 @@ typedef struct umbeli_codec {
     /* umbel_text: the length that snprintf would return; NULL: the system prints nothing. */
     int (*text)(const umbel_filter *f, char *text, size_t cap);
 
+    /* Where the bits begin in the bytes that the filter was decoded from; NULL: at once. */
+    uint64_t (*bits_at)(const umbel_filter *f, const uint8_t *bytes, uint64_t len);
+
     /* 0: this format cannot hold the filter. */
     uint64_t (*size)(const umbel_filter *f);
 
@@ -89,6 +95,9 @@ extern const umbeli_codec umbeli_codec_rocksdb, umbeli_codec_spark;
 
 /* All codecs in the order of the format numbers, NULL at the end. */
 extern const umbeli_codec *const umbeli_codecs[];
+
+/* umbel_format_info.variants. */
+uint32_t umbeli_codec_variants(const umbeli_codec *codec);
 
 /* NULL: no such format; also for UMBEL_FMT_ANY. */
 const umbeli_codec *umbeli_codec_by_id(umbel_format id);

@@ -16,16 +16,16 @@ umbel_err umbeli_params_check(const umbel_foreign *p, uint32_t takes, uint32_t v
         bool given;
         const char *what;
     } fields[] = {
-        {UMBELI_TAKES_CAPACITY, p->capacity != 0, "capacity: this format does not take it"},
-        {UMBELI_TAKES_FPR, p->fpr != 0, "fpr: this format does not take it"},
-        {UMBELI_TAKES_BYTES, p->bytes != 0, "bytes: this format does not take it"},
-        {UMBELI_TAKES_SEED, p->seed != 0, "seed: this format has none"},
-        {UMBELI_TAKES_HASHES, p->hashes != 0,
+        {UMBEL_FIELD_CAPACITY, p->capacity != 0, "capacity: this format does not take it"},
+        {UMBEL_FIELD_FPR, p->fpr != 0, "fpr: this format does not take it"},
+        {UMBEL_FIELD_BYTES, p->bytes != 0, "bytes: this format does not take it"},
+        {UMBEL_FIELD_SEED, p->seed != 0, "seed: this format has none"},
+        {UMBEL_FIELD_HASHES, p->hashes != 0,
          "hashes: follows from the other parameters in this format"},
-        {UMBELI_TAKES_BITS_PER_KEY, p->bits_per_key != 0,
+        {UMBEL_FIELD_BITS_PER_KEY, p->bits_per_key != 0,
          "bits_per_key: this format does not take it"},
-        {UMBELI_TAKES_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
-        {UMBELI_TAKES_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
+        {UMBEL_FIELD_EXPANSION, p->expansion != 0, "expansion: this format does not grow"},
+        {UMBEL_FIELD_NONSCALING, p->nonscaling, "nonscaling: this format does not grow"},
     };
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (fields[i].given && !(takes & fields[i].name)) {
@@ -70,6 +70,11 @@ double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigne
     double collide = hit_share((double)keys, 1 / (double)(UINT64_C(1) << hash_bits));
     double fill = umbeli_narrow_fill(bits, (double)keys * hashes, hash_bits);
     return collide + (1 - collide) * pow(fill, hashes);
+}
+
+uint64_t umbeli_bits_at_end(const umbel_filter *f, const uint8_t *bytes, uint64_t len) {
+    (void)bytes;
+    return len - umbeli_filter_bytes(f);
 }
 
 umbel_err umbeli_classic_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *bits,

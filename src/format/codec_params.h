@@ -8,17 +8,6 @@
 #include "format/codec.h"
 #include "umbel_foreign.h"
 
-enum {
-    UMBELI_TAKES_CAPACITY = 1 << 0,
-    UMBELI_TAKES_FPR = 1 << 1,
-    UMBELI_TAKES_BYTES = 1 << 2,
-    UMBELI_TAKES_SEED = 1 << 3,
-    UMBELI_TAKES_HASHES = 1 << 4,
-    UMBELI_TAKES_BITS_PER_KEY = 1 << 5,
-    UMBELI_TAKES_EXPANSION = 1 << 6,
-    UMBELI_TAKES_NONSCALING = 1 << 7
-};
-
 /* UMBEL_EINVAL, naming the parameter, when one is given that is not in `takes`, the variant is not
  * in `variants`, or fpr is given and not in (0,1). */
 umbel_err umbeli_params_check(const umbel_foreign *params, uint32_t takes, uint32_t variants,
@@ -40,6 +29,9 @@ double umbeli_narrow_rate(uint64_t bits, uint32_t hashes, uint64_t keys, unsigne
  * counts as missed where the rate exceeds it by more than that; where it is exceeded by less,
  * plan.why says so. */
 #define UMBELI_RATE_ERROR 0.05
+
+/* umbeli_codec.bits_at of formats that end with the bits. */
+uint64_t umbeli_bits_at_end(const umbel_filter *f, const uint8_t *bytes, uint64_t len);
 
 /* A classic filter of these bits, or a view of them; with UMBELI_VERIFY nothing. */
 umbel_err umbeli_classic_read(const umbeli_scheme *scheme, umbeli_shape shape, const uint8_t *bits,

@@ -23,6 +23,12 @@ const umbeli_codec *const umbeli_codecs[] = {
     NULL,
 };
 
+uint32_t umbeli_codec_variants(const umbeli_codec *codec) {
+    uint32_t all = 0;
+    for (size_t i = 0; i < UMBELI_VARIANTS; i++) all |= codec->variants[i].bit;
+    return all;
+}
+
 const umbeli_codec *umbeli_codec_by_id(umbel_format id) {
     for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
         if ((*codec)->id == id) return *codec;
@@ -40,6 +46,9 @@ static umbel_err named(umbel_format format, const umbeli_codec **out, umbel_diag
 static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out, umbeli_draft *d,
                           umbel_diag *diag) {
     umbel_err e = named(foreign->format, out, diag);
+    if (!e && *out != &umbeli_codec_native) {
+        e = umbeli_params_check(foreign, (*out)->takes, umbeli_codec_variants(*out), diag);
+    }
     if (e) return e;
     if ((*out)->draft) return (*out)->draft(foreign, d, diag);
     if ((*out)->create) return UMBEL_OK;
@@ -74,7 +83,11 @@ umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_
     if (as && !umbeli_reserved_zero(as->reserved, sizeof as->reserved)) {
         return umbeli_invalid(diag, "foreign.reserved: must be 0");
     }
-    if (as && as->format != UMBEL_FMT_ANY) return named(as->format, out, diag);
+    if (as && as->format != UMBEL_FMT_ANY) {
+        umbel_err e = named(as->format, out, diag);
+        if (e || !(*out)->needs) return e;
+        return umbeli_params_check(as, (*out)->takes, umbeli_codec_variants(*out), diag);
+    }
     for (const umbeli_codec *const *codec = umbeli_codecs; *codec; codec++) {
         *out = *codec;
         if ((*codec)->recognise && (*codec)->recognise(bytes, len)) return UMBEL_OK;

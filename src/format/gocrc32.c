@@ -91,9 +91,7 @@ static const umbeli_scheme scheme_gocrc32_int32 = {
 
 /* NewBloomFilter's sizes.  A rate near 1 gives no probes, which match every key. */
 static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
-    umbel_err e =
-        umbeli_params_check(p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR, UMBEL_VARIANT_INT32, diag);
-    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
+    umbel_err e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     bool narrow = p->variant & UMBEL_VARIANT_INT32;
     double n = (double)p->capacity, bits = -(n * log(p->fpr) / ln2_squared);
@@ -186,6 +184,8 @@ const umbeli_codec umbeli_codec_gocrc32 = {
     .name = "gocrc32",
     .system = "the CRC-32 filter in Go, run under Go 1.19 for amd64 and 386",
     .variants = {{"int32", UMBEL_VARIANT_INT32}},
+    .takes = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR,
+    .needs = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR,
     .draft = draft_of,
     .rate = rate_of,
     .weakens = true,

@@ -109,11 +109,7 @@ static umbel_err wanted_bits(const umbel_foreign *p, double *bits, umbel_diag *d
 
 static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
     bool v1 = (p->variant & UMBEL_VARIANT_SPARK_V1) != 0;
-    uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
-                     UMBELI_TAKES_SEED | UMBELI_TAKES_HASHES;
     double bits = 0;
-    umbel_err e = umbeli_params_check(p, takes, UMBEL_VARIANT_SPARK_V1, diag);
-    if (e) return e;
     if (p->capacity == 0 && !(p->bytes && p->hashes)) {
         return umbeli_invalid(diag, "capacity: required by Spark");
     }
@@ -121,7 +117,7 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     if (p->seed > UINT32_MAX && p->seed < UINT64_MAX - INT32_MAX) {
         return umbeli_invalid(diag, "seed: an int of 32 bits in this format");
     }
-    e = wanted_bits(p, &bits, diag);
+    umbel_err e = wanted_bits(p, &bits, diag);
     if (e) return e;
     double hashes = p->hashes ? p->hashes : floor(bits / (double)p->capacity * ln2 + 0.5);
     if (hashes > UMBELI_CLASSIC_MAX_HASHES) {
@@ -218,10 +214,14 @@ const umbeli_codec umbeli_codec_spark = {
     .name = "spark",
     .system = "Spark 4.1, BloomFilter.writeTo",
     .variants = {{"v1", UMBEL_VARIANT_SPARK_V1}, {"v2", 0}},
+    .takes = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_BYTES | UMBEL_FIELD_SEED |
+             UMBEL_FIELD_HASHES,
+    .has_signed_seed = true,
     .recognise = recognise,
     .draft = draft_of,
     .rate = rate_of,
     .decode = decode,
+    .bits_at = umbeli_bits_at_end,
     .size = size_of,
     .encode = encode,
 };

@@ -3,7 +3,7 @@
  * fuzz_decode_foreign.c - the filters of other systems
  *
  *   byte    what
- *   0       the format, see `formats`; the last is UMBEL_FMT_ANY
+ *   0       the format's number; 0: it is to be recognised
  *   1       1: lengths and sums within the bytes are made to agree; 2: the bytes are gzipped first
  *   2..3    keys        5  variant        7      hashes
  *   4       fpr         6  bits_per_key   8..15  seed        of what it is decoded as
@@ -141,17 +141,22 @@ static void gzip(text *t) {
 
 /* ---- */
 
-static const umbel_format formats[] = {
-    UMBEL_FMT_LEVELDB, UMBEL_FMT_COREKV, UMBEL_FMT_BADGER,  UMBEL_FMT_CLICKHOUSE,
-    UMBEL_FMT_GOCRC32, UMBEL_FMT_GUAVA,  UMBEL_FMT_PARQUET, UMBEL_FMT_REDISBLOOM,
-    UMBEL_FMT_DCSO,    UMBEL_FMT_ANY,    UMBEL_FMT_ROCKSDB, UMBEL_FMT_SPARK,
-};
+/* Any number of a format; 0, that of none, and umbel's own: to be recognised. */
+static umbel_format_info format_of(uint8_t number, umbel_format *format) {
+    umbel_format_info info, last;
+    umbel_format count = UMBEL_FMT_NATIVE;
+    while (umbel_format_describe(count + 1, &last)) count++;
+    *format = number % (count + 1u);
+    if (*format == UMBEL_FMT_NATIVE) *format = UMBEL_FMT_ANY;
+    umbel_format_describe(*format, &info);
+    return info;
+}
 
 static umbel_foreign like_of(const uint8_t *head) {
     static const double rates[] = {0,      0.01, 0.5,  0.9,  0.025,    1e-6, 0.999999,
                                    1e-300, 1,    -0.1, 1e-3, INFINITY, NAN};
-    umbel_foreign like = {.format = formats[head[0] % (sizeof formats / sizeof formats[0])]};
-    if (like.format == UMBEL_FMT_GOCRC32 || like.format == UMBEL_FMT_CLICKHOUSE) {
+    umbel_foreign like = {0};
+    if (format_of(head[0], &like.format).needs) {
         like.capacity = umbeli_load_le16(head + 2);
         like.fpr = rates[head[4] % (sizeof rates / sizeof rates[0])];
         like.variant = head[5];

@@ -4,13 +4,15 @@
 
 The comment at the top of fuzz_TARGET.c says how a target interprets its bytes.
 """
+import re
 import struct
 import sys
 from pathlib import Path
 
-GOLDEN = Path(__file__).resolve().parent.parent / "golden"
-FORMATS = ["leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava", "parquet",
-           "redisbloom", "dcso", "any", "rocksdb", "spark"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+GOLDEN = ROOT / "tests/golden"
+FORMATS = dict((name.lower(), int(number)) for name, number in
+               re.findall(r"UMBEL_FMT_(\w+) = (\d+)", (ROOT / "include/umbel.h").read_text()))
 RATES = ["0", "0.01", "0.5", "0.9", "0.025", "1e-6", "0.999999"]
 LONGEST = 5000
 
@@ -61,7 +63,7 @@ def native(root):
 
 
 def head(name, keys=0, rate="0", variant=0, bits_per_key=0, hashes=0, seed=0, flags=0):
-    return struct.pack("<BBHBBBBQ", FORMATS.index(name), flags, keys,
+    return struct.pack("<BBHBBBBQ", FORMATS[name], flags, keys,
                        RATES.index(rate), variant, bits_per_key, hashes, seed)
 
 

@@ -12,7 +12,8 @@
 enum { MAX_BYTES = 1 << 22 };
 
 static bool needs_help(const umbel_foreign *as) {
-    return as->format == UMBEL_FMT_GOCRC32 || as->format == UMBEL_FMT_CLICKHOUSE;
+    umbel_format_info info;
+    return umbel_format_describe(as->format, &info) && info.needs;
 }
 
 static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, size_t len) {

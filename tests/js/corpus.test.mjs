@@ -14,11 +14,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { built, corpus, folder, nativeFiles, root } from './support.mjs';
 
-const { Filter, UmbelError, parseQuantity, plan, typedKey } = await import(built);
+const { Filter, UmbelError, lists, parseQuantity, plan, typedKey } = await import(built);
 const { bind } = await import(join(root, 'build/js/package/engine.js'));
 
-const formats = ['any', 'native', 'leveldb', 'corekv', 'badger', 'clickhouse', 'gocrc32', 'guava',
-  'parquet', 'redisbloom', 'dcso', 'rocksdb', 'spark'];
+const formats = ['any', ...lists.formats];
 
 /** True when it is a filter; then it is also queried and written. */
 function use(bytes, options) {

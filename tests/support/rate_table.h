@@ -7,23 +7,12 @@
 
 #include <stdint.h>
 
-#include "umbel_foreign.h"
+#include "every_format.h"
 
-typedef struct rate_format {
-    const char *name;
-    umbel_format format;
-    uint32_t variant;
-    bool by_size; /* takes bytes and hashes, not a rate: those of the textbook are given */
-    bool words;   /* keys are 4 bytes */
-} rate_format;
-
-extern const rate_format rate_formats[];
-extern const unsigned rate_formats_count;
-
-/* Fills filters of this format for these keys and this rate and looks up absent keys; returns 0 if
+/* Fills filters as every_format made the form, for so many keys, and looks up absent keys; returns 0 if
  * both the plan and the live rate are within 5% of what was found, or within what chance explains
  * among two million lookups, and if the bytes tell the number of keys.  Prints a line
  * "# name | keys | rate | bits | hashes | plan | live | found | what that is known to". */
-int rate_row_wrong(const rate_format *format, uint64_t keys, double fpr);
+int rate_row_wrong(const format_form *form);
 
 #endif

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "any_filter.h"
+#include "every_format.h"
 #include "umbel_foreign.h"
 #include "watched_memory.h"
 
@@ -145,29 +146,19 @@ static void test_reserved(void **state) {
 /* Making, planning, decoding, viewing and verifying all check. */
 static void test_reserved_of_other_systems(void **state) {
     (void)state;
-    static const umbel_foreign all[] = {
-        {.format = UMBEL_FMT_LEVELDB, .capacity = 100, .bits_per_key = 10},
-        {.format = UMBEL_FMT_COREKV, .capacity = 100, .bits_per_key = 10},
-        {.format = UMBEL_FMT_BADGER, .capacity = 100, .bits_per_key = 10},
-        {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 100, .hashes = 3},
-        {.format = UMBEL_FMT_GOCRC32, .capacity = 100, .fpr = 0.01},
-        {.format = UMBEL_FMT_GUAVA, .capacity = 100, .fpr = 0.01},
-        {.format = UMBEL_FMT_PARQUET, .capacity = 100, .fpr = 0.01},
-        {.format = UMBEL_FMT_REDISBLOOM, .capacity = 100, .fpr = 0.01},
-        {.format = UMBEL_FMT_DCSO, .capacity = 100, .fpr = 0.01},
-        {.format = UMBEL_FMT_ROCKSDB, .capacity = 100, .bits_per_key = 10},
-        {.format = UMBEL_FMT_SPARK, .capacity = 100},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    format_form forms[EVERY_FORMAT];
+    size_t count = every_format(forms, 100, 0.01);
+    for (size_t i = 0; i < count; i++) {
         umbel_filter *f = NULL, *none = NULL;
         umbel_plan plan;
         uint8_t bytes[4096];
-        assert_ok(umbel_create_foreign(&all[i], NULL, &f, NULL));
+        assert_ok(umbel_create_foreign(&forms[i].made, NULL, &f, NULL));
         size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_ANY);
         assert_ok(umbel_encode(f, UMBEL_FMT_ANY, bytes, sizeof bytes, NULL));
-        assert_ok(umbel_verify(bytes, len, &all[i], NULL));
-        for (size_t k = 0; k < sizeof all[i].reserved / sizeof *all[i].reserved; k++) {
-            umbel_foreign p = all[i];
+        assert_ok(umbel_verify(bytes, len, &forms[i].made, NULL));
+        for (size_t k = 0; k < sizeof forms[i].made.reserved / sizeof *forms[i].made.reserved;
+             k++) {
+            umbel_foreign p = forms[i].made;
             p.reserved[k] = 1;
             for (int way = 0; way < 5; way++) {
                 umbel_diag diag = {0};

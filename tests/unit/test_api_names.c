@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "any_filter.h"
+#include "every_format.h"
 #include "format/codec.h"
 #include "kind/kind.h"
 #include "umbel_foreign.h"
@@ -153,6 +154,69 @@ static void test_traits(void **state) {
     assert_false(umbel_kind_traits((umbel_kind)9999, &none));
 }
 
+static void test_formats_are_described(void **state) {
+    (void)state;
+    umbel_format_info about, none = {0};
+    umbel_format format = UMBEL_FMT_ANY;
+    memset(&about, 0x55, sizeof about);
+    assert_false(umbel_format_describe(format, &about));
+    assert_memory_equal(&about, &none, sizeof about);
+    while (umbel_format_describe(++format, &about)) {
+        umbel_format found;
+        assert_string_equal(about.name, umbel_format_name(format));
+        assert_true(umbel_format_named(about.name, &found) && found == format);
+        assert_true(about.system && *about.system);
+        assert_int_equal(about.takes == 0, format == UMBEL_FMT_NATIVE);
+        assert_int_equal(about.needs & ~about.takes, 0);
+        for (uint32_t bit = 1; bit; bit <<= 1) {
+            bool named = umbel_variant_name(format, bit) != NULL;
+            assert_int_equal(named, (about.variants & bit) != 0);
+        }
+    }
+    assert_false(umbel_format_named("no such format", &format));
+}
+
+/* A field that a format is said to take is needed by some filter of it or, where it is refused, for
+ * another reason; one that it is not said to take is refused by name. */
+static void test_fields_that_are_taken(void **state) {
+    (void)state;
+    static const struct {
+        uint32_t field;
+        const char *name;
+        umbel_foreign given;
+    } fields[] = {
+        {UMBEL_FIELD_CAPACITY, "capacity", {.capacity = 9}},
+        {UMBEL_FIELD_FPR, "fpr", {.fpr = 0.1}},
+        {UMBEL_FIELD_BYTES, "bytes", {.bytes = 64}},
+        {UMBEL_FIELD_SEED, "seed", {.seed = 5}},
+        {UMBEL_FIELD_HASHES, "hashes", {.hashes = 3}},
+        {UMBEL_FIELD_BITS_PER_KEY, "bits_per_key", {.bits_per_key = 10}},
+        {UMBEL_FIELD_EXPANSION, "expansion", {.expansion = 2}},
+        {UMBEL_FIELD_NONSCALING, "nonscaling", {.nonscaling = true}},
+    };
+    format_form forms[EVERY_FORMAT];
+    size_t count = every_format(forms, 1000, 0.01);
+    uint32_t seen = 0, last = UMBEL_FMT_NATIVE;
+    for (size_t i = 0; i < count; i++) {
+        umbel_format format = forms[i].made.format;
+        assert_true(format == last || format == last + 1); /* a filter of each can be made */
+        last = format;
+        for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+            umbel_foreign alone = fields[k].given;
+            umbel_plan plan;
+            umbel_diag diag = {0};
+            alone.format = format;
+            umbel_err e = umbel_plan_foreign(&alone, &plan, &diag);
+            bool taken = forms[i].about.takes & fields[k].field;
+            if (taken) seen |= fields[k].field;
+            if (!taken) assert_int_equal(e, UMBEL_EINVAL);
+            if (!taken) assert_string_equal(diag.field, fields[k].name);
+        }
+    }
+    assert_int_equal(seen, 2 * UMBEL_FIELD_NONSCALING - 1);
+    assert_null(umbel_format_name(last + 1));
+}
+
 static void test_variants(void **state) {
     (void)state;
     uint32_t bits = 99;
@@ -178,10 +242,15 @@ static void test_variants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strerror), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_formats),  cmocka_unit_test(test_version),
-        cmocka_unit_test(test_lists),    cmocka_unit_test(test_traits),
+        cmocka_unit_test(test_strerror),
+        cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_version),
+        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_traits),
         cmocka_unit_test(test_variants),
+        cmocka_unit_test(test_formats_are_described),
+        cmocka_unit_test(test_fields_that_are_taken),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,9 +15,10 @@
 #include <unistd.h>
 
 #include "any_filter.h"
+#include "every_format.h"
 #include "native_file.h"
 
-static const any_params all[] = {
+static const any_params natives[] = {
     {.native = {.kind = UMBEL_KIND_BLOCKED, .capacity = 20000, .fpr = 0.01, .seed = 5}},
     {.native = {.kind = UMBEL_KIND_CLASSIC, .capacity = 20000, .fpr = 0.01}},
     {.native = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01}},
@@ -26,18 +27,27 @@ static const any_params all[] = {
     {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = 20000, .fpr = 0.01}},
     {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = 1000, .fpr = 0.01}},
     {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 20000, .fpr = 0.01, .window = {5, 1}}},
-    {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 20000, .fpr = 0.01}},
-    {.foreign = {.format = UMBEL_FMT_LEVELDB, .capacity = 20000, .bits_per_key = 10}},
-    {.foreign = {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 20000, .hashes = 3}},
-    {.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = 20000, .fpr = 0.01}},
-    {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 20000, .fpr = 0.01}},
-    {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 1000, .fpr = 0.01}},
-    {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 20000, .fpr = 0.01}},
-    {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = 20000, .bits_per_key = 10}},
-    {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = 20000, .fpr = 0.01}},
 };
 
-enum { ALL = sizeof all / sizeof *all, KEYS = 10000, PAGE = 65536 /* the largest there are */ };
+enum {
+    NATIVES = sizeof natives / sizeof *natives,
+    KEYS = 10000,
+    PAGE = 65536 /* the largest there are */
+};
+
+/* And one of each foreign form. */
+static any_params all[NATIVES + EVERY_FORMAT];
+static size_t count_all;
+
+static int collect(void **state) {
+    (void)state;
+    format_form forms[EVERY_FORMAT];
+    size_t foreign = every_format(forms, 20000, 0.01);
+    memcpy(all, natives, sizeof natives);
+    for (size_t i = 0; i < foreign; i++) all[NATIVES + i].foreign = forms[i].made;
+    count_all = NATIVES + foreign;
+    return 0;
+}
 
 static umbel_filter *filled(const any_params *params) {
     static uint32_t numbers[KEYS];
@@ -113,7 +123,7 @@ static void described_blindly(const umbel_filter *f, const any_params *params, c
 static void test_describe_leaves_the_bits_alone(void **state) {
     (void)state;
     size_t tried = 0;
-    for (size_t i = 0; i < ALL; i++) {
+    for (size_t i = 0; i < count_all; i++) {
         umbel_format format = all[i].foreign.format;
         if (format != UMBEL_FMT_ANY && format != UMBEL_FMT_PARQUET) continue;
         umbel_filter *f = filled(&all[i]);
@@ -134,7 +144,7 @@ static void test_describe_leaves_the_bits_alone(void **state) {
 /* All that is handed out is filled in, to the last word. */
 static void test_reserved_words_are_zero(void **state) {
     (void)state;
-    for (size_t i = 0; i < ALL; i++) {
+    for (size_t i = 0; i < count_all; i++) {
         umbel_filter *f = filled(&all[i]);
         umbel_info info;
         umbel_measurement now;
@@ -163,7 +173,7 @@ static void test_own_format(void **state) {
     char folder[] = "/tmp/umbel-own-XXXXXX", path[64];
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/f", folder);
-    for (size_t i = 0; i < ALL; i++) {
+    for (size_t i = 0; i < count_all; i++) {
         umbel_filter *f = filled(&all[i]), *again = NULL;
         umbel_format own = all[i].foreign.format ? all[i].foreign.format : UMBEL_FMT_NATIVE;
         size_t len, any_len, file_len;
@@ -202,5 +212,5 @@ int main(void) {
         cmocka_unit_test(test_reserved_words_are_zero),
         cmocka_unit_test(test_own_format),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, collect, NULL);
 }

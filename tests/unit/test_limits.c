@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "any_filter.h"
+#include "every_format.h"
 #include "foreign.h"
 #include "golden.h"
 #include "umbel_foreign.h"
@@ -122,6 +123,19 @@ static void test_foreign_golden(void **state) {
     golden_table_close(&t);
 }
 
+static void check_filled(const any_params *made, const umbel_foreign *like) {
+    umbel_filter *f = NULL;
+    size_t len;
+    assert_ok(any_create(made, NULL, &f, NULL));
+    for (uint32_t k = 0; k < 20000; k++) { /* those that grow get several layers */
+        assert_ok(umbel_add(f, &k, sizeof k, NULL, NULL));
+    }
+    uint8_t *bytes = foreign_bytes(f, &len);
+    check(*like, bytes, len);
+    free(bytes);
+    umbel_free(f);
+}
+
 /* Larger ones: what is allocated besides the bits does not grow with them. */
 static void test_large(void **state) {
     (void)state;
@@ -131,32 +145,16 @@ static void test_large(void **state) {
         {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = 100000, .fpr = 0.01}},
         {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = 100000, .fpr = 0.01}},
         {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = 500, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_LEVELDB, .capacity = 100000, .bits_per_key = 10}},
-        {.foreign = {.format = UMBEL_FMT_COREKV, .capacity = 100000, .bits_per_key = 10}},
-        {.foreign = {.format = UMBEL_FMT_BADGER, .capacity = 100000, .bits_per_key = 10}},
-        {.foreign = {.format = UMBEL_FMT_CLICKHOUSE, .bytes = 100000, .hashes = 3}},
-        {.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = 100000, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_GUAVA, .capacity = 100000, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_PARQUET, .capacity = 100000, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 500, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = 100000, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = 100000, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = 100000, .fpr = 0.01}},
     };
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
-        umbel_filter *f = NULL;
-        assert_ok(any_create(&made[i], NULL, &f, NULL));
-        for (uint32_t k = 0; k < 20000; k++) { /* those that grow get several layers */
-            assert_ok(umbel_add(f, &k, sizeof k, NULL, NULL));
-        }
-        size_t len;
-        uint8_t *bytes = foreign_bytes(f, &len);
-        umbel_foreign like = made[i].foreign;
-        if (like.format == UMBEL_FMT_ANY) like.format = UMBEL_FMT_NATIVE;
-        if (like.format == UMBEL_FMT_CLICKHOUSE) like.bytes = 0;
-        check(like, bytes, len);
-        free(bytes);
-        umbel_free(f);
+        check_filled(&made[i], &(umbel_foreign){.format = UMBEL_FMT_NATIVE});
+    }
+    format_form forms[EVERY_FORMAT];
+    size_t count = every_format(forms, 100000, 0.01);
+    for (size_t i = 0; i < count; i++) {
+        bool grows = forms[i].about.takes & UMBEL_FIELD_EXPANSION;
+        if (grows) forms[i].made.capacity = 500;
+        check_filled(&(any_params){.foreign = forms[i].made}, &forms[i].read);
     }
 }
 

@@ -179,13 +179,14 @@ static void test_foreign(void **state) {
         double fpr;
     } rows[] = {{2, 1e-4}, {100, 0.01}};
     int wrong = 0;
-    for (unsigned f = 0; f < rate_formats_count; f++) {
-        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-            wrong += rate_row_wrong(&rate_formats[f], rows[i].keys, rows[i].fpr);
-        }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        format_form forms[EVERY_FORMAT];
+        size_t count = every_format(forms, rows[i].keys, rows[i].fpr);
+        for (size_t f = 0; f < count; f++) wrong += rate_row_wrong(&forms[f]);
     }
     /* LevelDB's third probe has 196606 values. */
-    wrong += rate_row_wrong(&rate_formats[0], 100000, 0.01);
+    format_form leveldb = usual_form(UMBEL_FMT_LEVELDB, 100000, 0.01);
+    wrong += rate_row_wrong(&leveldb);
     assert_int_equal(wrong, 0);
 }
 
@@ -309,15 +310,10 @@ static void test_keys_of_built(void **state) {
 /* From bytes that do not say how many there are; and one that any number may have filled. */
 static void test_keys_of_strangers(void **state) {
     (void)state;
-    for (unsigned i = 0; i < rate_formats_count; i++) {
-        umbel_foreign like = {
-            .format = rate_formats[i].format, .variant = rate_formats[i].variant, .capacity = 5000};
-        if (rate_formats[i].by_size) {
-            like.bytes = 6000;
-            like.hashes = 7;
-        } else {
-            like.fpr = 0.01;
-        }
+    format_form forms[EVERY_FORMAT];
+    size_t count = every_format(forms, 5000, 0.01);
+    for (size_t i = 0; i < count; i++) {
+        const umbel_foreign like = forms[i].made;
         umbel_filter *f = NULL, *read = NULL;
         assert_ok(umbel_create_foreign(&like, NULL, &f, NULL));
         for (uint32_t n = 0; n < 5000; n++) {

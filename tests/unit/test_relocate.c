@@ -9,6 +9,7 @@
 
 #include "any_filter.h"
 #include "core/filter.h"
+#include "every_format.h"
 #include "foreign.h"
 #include "umbel_foreign.h"
 #include "watched_memory.h"
@@ -26,7 +27,7 @@ static umbel_filter *make(const any_params *params, const umbel_opts *opts) {
                   : any_create(params, opts, &f, NULL));
     for (size_t i = 0; i < ENTRIES; i++) assert_ok(umbel_set_meta(f, names[i], values[i], NULL));
     assert_ok(umbel_set_recipe(f, "field=3 delimiter=; lower", NULL));
-    if (params->foreign.format == UMBEL_FMT_DCSO) assert_ok(umbel_set_data(f, "data", 4, NULL));
+    (void)umbel_set_data(f, "data", 4, NULL); /* where it can have some */
     return f;
 }
 
@@ -52,6 +53,26 @@ static void same(const umbel_filter *moved, const umbel_filter *still) {
     free(want);
 }
 
+static void moves(const any_params *params) {
+    watched_memory m;
+    watch_memory(&m, 0);
+    umbeli_mover mover = {.move = watched_move, .ctx = &m};
+    umbel_filter *still = make(params, NULL), *moved = make(params, &m.opts);
+    for (uint32_t move = 0; move < MOVES; move++) {
+        size_t calls = m.calls;
+        umbeli_filter_relocate(&moved, &mover);
+        assert_int_equal(m.calls - calls, m.blocks);
+        same(moved, still);
+        if (params->native.kind == UMBEL_KIND_STATIC) continue;
+        fill(moved, move * KEYS);
+        fill(still, move * KEYS);
+        same(moved, still);
+    }
+    umbel_free(still);
+    umbel_free(moved);
+    assert_int_equal(m.blocks, 0);
+}
+
 static void everything_moves(void **state) {
     (void)state;
     const any_params cases[] = {
@@ -61,32 +82,13 @@ static void everything_moves(void **state) {
         {.native = {.kind = UMBEL_KIND_COUNTING, .capacity = KEYS, .fpr = 0.01}},
         {.native = {.kind = UMBEL_KIND_SCALABLE, .capacity = KEYS / 4, .fpr = 0.01}},
         {.native = {.kind = UMBEL_KIND_WINDOW, .capacity = KEYS / 4, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = KEYS / 4, .fpr = 0.01}},
         {.foreign =
              {.format = UMBEL_FMT_REDISBLOOM, .capacity = KEYS / 4, .fpr = 0.01, .expansion = 1}},
-        {.foreign = {.format = UMBEL_FMT_DCSO, .capacity = KEYS, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_ROCKSDB, .capacity = KEYS, .fpr = 0.01}},
-        {.foreign = {.format = UMBEL_FMT_SPARK, .capacity = KEYS, .fpr = 0.01}},
     };
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        watched_memory m;
-        watch_memory(&m, 0);
-        umbeli_mover mover = {.move = watched_move, .ctx = &m};
-        umbel_filter *still = make(&cases[i], NULL), *moved = make(&cases[i], &m.opts);
-        for (uint32_t move = 0; move < MOVES; move++) {
-            size_t calls = m.calls;
-            umbeli_filter_relocate(&moved, &mover);
-            assert_int_equal(m.calls - calls, m.blocks);
-            same(moved, still);
-            if (cases[i].native.kind == UMBEL_KIND_STATIC) continue;
-            fill(moved, move * KEYS);
-            fill(still, move * KEYS);
-            same(moved, still);
-        }
-        umbel_free(still);
-        umbel_free(moved);
-        assert_int_equal(m.blocks, 0);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) moves(&cases[i]);
+    format_form forms[EVERY_FORMAT];
+    size_t count = every_format(forms, KEYS, 0.01);
+    for (size_t i = 0; i < count; i++) moves(&(any_params){.foreign = forms[i].made});
 }
 
 int main(void) {

@@ -73,7 +73,7 @@ static const umbeli_scheme *scheme_of(const umbel_foreign *p) {
 static umbel_err class_shape(const umbel_foreign *p, uint64_t bytes, umbeli_shape *shape,
                              umbel_diag *diag) {
     const uint32_t takes =
-        UMBELI_TAKES_CAPACITY | UMBELI_TAKES_BYTES | UMBELI_TAKES_HASHES | UMBELI_TAKES_SEED;
+        UMBEL_FIELD_CAPACITY | UMBEL_FIELD_BYTES | UMBEL_FIELD_HASHES | UMBEL_FIELD_SEED;
     umbel_err e = umbeli_params_check(p, takes, 0, diag);
     if (e) return e;
     if (bytes == 0) return umbeli_invalid(diag, "bytes: required by ClickHouse");
@@ -158,6 +158,9 @@ const umbeli_codec umbeli_codec_clickhouse = {
     .variants = {{"index", UMBEL_VARIANT_CLICKHOUSE_INDEX},
                  {"numbers", UMBEL_VARIANT_CLICKHOUSE_NUMBERS},
                  {"pre2024", UMBEL_VARIANT_CLICKHOUSE_PRE2024}},
+    .takes = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_BYTES | UMBEL_FIELD_SEED |
+             UMBEL_FIELD_HASHES | UMBEL_FIELD_BITS_PER_KEY,
+    .needs = UMBEL_FIELD_FPR | UMBEL_FIELD_SEED | UMBEL_FIELD_HASHES | UMBEL_FIELD_BITS_PER_KEY,
     .draft = draft_of,
     .rate = rate_of,
     .decode_as = decode_as,

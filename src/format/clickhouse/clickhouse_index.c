@@ -86,7 +86,7 @@ static umbel_err definition_of(const umbel_foreign *p, umbeli_clickhouse_best *b
     const uint32_t variants = UMBEL_VARIANT_CLICKHOUSE_INDEX | UMBEL_VARIANT_CLICKHOUSE_NUMBERS |
                               UMBEL_VARIANT_CLICKHOUSE_PRE2024;
     const uint32_t takes =
-        UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
+        UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_HASHES | UMBEL_FIELD_BITS_PER_KEY;
     umbel_err e = umbeli_params_check(p, takes, variants, diag);
     if (e) return e;
     if (!p->bits_per_key && !p->hashes) {

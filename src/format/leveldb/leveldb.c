@@ -14,11 +14,12 @@
 #include "umbel_foreign.h"
 
 enum { SCHEME_LEVELDB = 2, SCHEME_COREKV = 3, SCHEME_BADGER = 4 };
+enum { BADGER_KEY = 4 };
 
 /* ---- Positions ---- */
 
 static void badger_positions(const umbeli_classic *c, const void *key, size_t len, uint64_t *pos) {
-    (void)len; /* key_len is 4 */
+    (void)len; /* BADGER_KEY */
     umbeli_leveldb_probes(c, umbeli_load_le32(key), pos);
 }
 
@@ -55,7 +56,7 @@ static const umbeli_scheme scheme_badger = {
     .estimate = umbeli_leveldb_estimate,
     .estimate_error = umbeli_leveldb_estimate_error,
     .live_rate = umbeli_leveldb_live,
-    .key_len = 4,
+    .key_len = BADGER_KEY,
 };
 
 /* ---- Sizes ---- */
@@ -152,10 +153,16 @@ static uint64_t badger_size(const umbel_filter *f) {
     return umbeli_leveldb_size(&badger, f);
 }
 
+enum {
+    TAKES = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_BYTES | UMBEL_FIELD_HASHES |
+            UMBEL_FIELD_BITS_PER_KEY
+};
+
 const umbeli_codec umbeli_codec_leveldb = {
     .id = UMBEL_FMT_LEVELDB,
     .name = "leveldb",
     .system = "LevelDB 1.23",
+    .takes = TAKES,
     .draft = draft_of,
     .rate = umbeli_leveldb_draft_rate,
     .weakens = true,
@@ -168,6 +175,7 @@ const umbeli_codec umbeli_codec_corekv = {
     .id = UMBEL_FMT_COREKV,
     .name = "corekv",
     .system = "corekv's Go filter, run under Go 1.19",
+    .takes = TAKES,
     .draft = draft_of,
     .rate = umbeli_leveldb_draft_rate,
     .weakens = true,
@@ -180,6 +188,8 @@ const umbeli_codec umbeli_codec_badger = {
     .id = UMBEL_FMT_BADGER,
     .name = "badger",
     .system = "Badger's Go filter",
+    .takes = TAKES,
+    .key_len = BADGER_KEY,
     .draft = draft_of,
     .rate = umbeli_leveldb_draft_rate,
     .weakens = true,

@@ -181,9 +181,11 @@ const umbeli_codec umbeli_codec_native = {
     .id = UMBEL_FMT_NATIVE,
     .name = "native",
     .system = "umbel",
+    .has_checksum = true,
     .counts = true,
     .recognise = umbeli_native_begins,
     .decode = decode,
+    .bits_at = umbeli_native_bits_at,
     .size = size,
     .encode = encode,
 };

@@ -82,6 +82,12 @@ static uint64_t whole_len(uint64_t kind_params_len, uint64_t meta_len, uint64_t 
     return (FIXED + kind_params_len + meta_len + 7) / 8 * 8 + EXCEPTION * exceptions + CHECKSUM;
 }
 
+/* The header was checked when the filter was decoded. */
+uint64_t umbeli_native_bits_at(const umbel_filter *f, const uint8_t *bytes, uint64_t len) {
+    (void)f, (void)len;
+    return umbeli_load_le64(bytes + AT_PAYLOAD_AT);
+}
+
 uint64_t umbeli_native_payload_at(uint64_t header_len) {
     return (header_len + PAGE - 1) / PAGE * PAGE;
 }

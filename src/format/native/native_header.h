@@ -91,6 +91,9 @@ umbeli_native_source umbeli_native_source_of_layer(const umbel_filter *chain, ui
 uint64_t umbeli_native_header_len(const umbeli_native_source *from);
 uint64_t umbeli_native_payload_at(uint64_t header_len);
 
+/* umbeli_codec.bits_at. */
+uint64_t umbeli_native_bits_at(const umbel_filter *f, const uint8_t *bytes, uint64_t len);
+
 /* Writes the header; returns its checksum. */
 uint64_t umbeli_native_put_header(const umbeli_native_source *from, umbeli_writer *w);
 

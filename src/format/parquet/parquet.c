@@ -59,9 +59,6 @@ static uint64_t bytes_for(uint64_t keys, double fpr) {
 
 static umbel_err shape_of(const umbel_foreign *params, umbeli_shape *shape, umbel_diag *diag) {
     umbel_foreign p = *params;
-    umbel_err e = umbeli_params_check(
-        &p, UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES, 0, diag);
-    if (e) return e;
     if (!p.capacity && !p.bytes) {
         return umbeli_invalid(diag, "capacity, bytes: one of the two is required");
     }
@@ -237,10 +234,12 @@ const umbeli_codec umbeli_codec_parquet = {
     .id = UMBEL_FMT_PARQUET,
     .name = "parquet",
     .system = "Apache Parquet, as DuckDB 1.5.6 writes it",
+    .takes = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_BYTES,
     .recognise = recognise,
     .create = create,
     .plan = plan,
     .decode = decode,
+    .bits_at = umbeli_bits_at_end,
     .size = size_of,
     .encode = encode,
 };

@@ -30,11 +30,7 @@ typedef struct first {
 } first;
 
 static umbel_err first_of(const umbel_foreign *p, first *out, umbel_diag *diag) {
-    umbel_err e = umbeli_params_check(p,
-                                      UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR |
-                                          UMBELI_TAKES_EXPANSION | UMBELI_TAKES_NONSCALING,
-                                      0, diag);
-    if (!e) e = umbeli_params_need_capacity_and_fpr(p, diag);
+    umbel_err e = umbeli_params_need_capacity_and_fpr(p, diag);
     if (e) return e;
     if (p->nonscaling && p->expansion) {
         return umbeli_invalid(diag, "expansion: excludes nonscaling");
@@ -129,11 +125,14 @@ const umbeli_codec umbeli_codec_redisbloom = {
     .id = UMBEL_FMT_REDISBLOOM,
     .name = "redisbloom",
     .system = "RedisBloom's own bloom and scaling code",
+    .takes =
+        UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_EXPANSION | UMBEL_FIELD_NONSCALING,
     .counts = true,
     .recognise = recognise,
     .create = create,
     .decode = decode,
     .plan = plan,
+    .bits_at = umbeli_bits_at_end,
     .size = size,
     .encode = encode,
 };

@@ -85,10 +85,6 @@ static umbel_err millibits_of(const umbel_foreign *p, uint64_t *millibits, umbel
 
 static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *diag) {
     umbeli_shape *shape = &d->shape;
-    uint32_t takes = UMBELI_TAKES_CAPACITY | UMBELI_TAKES_FPR | UMBELI_TAKES_BYTES |
-                     UMBELI_TAKES_HASHES | UMBELI_TAKES_BITS_PER_KEY;
-    umbel_err e = umbeli_params_check(p, takes, 0, diag);
-    if (e) return e;
     d->scheme = &umbeli_scheme_rocksdb;
     d->beyond = "RocksDB's filters end at 4 GiB";
     *shape = (umbeli_shape){.capacity = p->capacity, .fpr = p->fpr, .hashes = p->hashes};
@@ -104,7 +100,7 @@ static umbel_err draft_of(const umbel_foreign *p, umbeli_draft *d, umbel_diag *d
     }
     if (p->hashes) return umbeli_invalid(diag, "hashes: follows from bits_per_key in this format");
     uint64_t millibits = 0;
-    e = millibits_of(p, &millibits, diag);
+    umbel_err e = millibits_of(p, &millibits, diag);
     shape->bits = len_of(p->capacity, millibits) * 8;
     shape->hashes = hashes_of(millibits);
     return e;
@@ -226,6 +222,8 @@ const umbeli_codec umbeli_codec_rocksdb = {
     .id = UMBEL_FMT_ROCKSDB,
     .name = "rocksdb",
     .system = "RocksDB 7.8.3, filter blocks",
+    .takes = UMBEL_FIELD_CAPACITY | UMBEL_FIELD_FPR | UMBEL_FIELD_BYTES | UMBEL_FIELD_HASHES |
+             UMBEL_FIELD_BITS_PER_KEY,
     .draft = draft_of,
     .rate = rate_of,
     .decode = decode,
