@@ -141,7 +141,13 @@ typedef enum umbel_type {
     UMBEL_TYPE_DOUBLE = 11,   /* 8 bytes                                                          */
     UMBEL_TYPE_UINT32BE = 12, /* big-endian: corekv                                              */
     UMBEL_TYPE_UUID = 13,     /* 16 bytes, in the order in which they are written                 */
-    UMBEL_TYPE_BYTEA = 14     /* what PostgreSQL reads as bytea: \x6162, or a\142                */
+    UMBEL_TYPE_BYTEA = 14,    /* what PostgreSQL reads as bytea: \x6162, or a\142                */
+    /* Values of SQL, as ISO 8601 writes them and PostgreSQL prints them: */
+    UMBEL_TYPE_DATE = 15,        /* int32, days since 1970-01-01: Parquet's DATE                  */
+    UMBEL_TYPE_TIMESTAMP = 16,   /* int64, microseconds since 1970-01-01 00:00                    */
+    UMBEL_TYPE_TIMESTAMPTZ = 17, /* the same in UTC; the text names its offset                    */
+    UMBEL_TYPE_INET = 18,   /* 4 or 16 bytes, big-endian; of a network, and the prefix's length   */
+    UMBEL_TYPE_NUMERIC = 19 /* 1.50 is the text 15e-1: no zeros at the ends of the digits         */
 } umbel_type;
 
 UMBEL_API const char *umbel_type_name(umbel_type type); /* "int64"; NULL: no such type           */
@@ -149,9 +155,9 @@ UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
 
 /* Reads the value that the text denotes and writes the bytes to use as its key.  UMBEL_EINVAL when
  * the text is not such a value (a sign and digits for integers, what strtod reads for floats, 32
- * hexadecimal digits with or without hyphens between groups of four, or braces around, for a UUID);
- * UMBEL_ESPACE when cap is too small: numbers need at most 8 bytes, a UUID 16, strings and bytea
- * len, UTF-16 twice that. */
+ * hexadecimal digits with or without hyphens between groups of four, or braces around, for a UUID;
+ * docs/sql.md has the types of SQL); UMBEL_ESPACE when cap is too small: 2 * len + 16 is enough for
+ * every type, and numeric needs it. */
 UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
                                     size_t cap, size_t *key_len, umbel_diag *diag);
 

@@ -2,6 +2,7 @@
 #include "tables/value_text.h"
 
 #include "core/text.h"
+#include "recipe/calendar.h"
 
 enum { MAX_DIGITS = 18, MAX_TIME_DIGITS = 9 };
 
@@ -38,25 +39,10 @@ static bool number(cursor *c, unsigned width, unsigned *value) {
     return true;
 }
 
-static bool is_leap(unsigned year) {
-    return year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-}
-
-/* Days since 1970-01-01: whole years of 365 days, plus the leap days in between. */
 static bool read_day(cursor *c, int64_t *days) {
-    static const unsigned before[] = {0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334, 365};
     unsigned year, month, day;
-    if (!number(c, 4, &year) || !one_of(c, "-") || !number(c, 2, &month) || !one_of(c, "-") ||
-        !number(c, 2, &day) || month < 1 || month > 12 || day < 1) {
-        return false;
-    }
-    unsigned leap = is_leap(year);
-    if (day > before[month] - before[month - 1] + (month == 2 ? leap : 0)) return false;
-    int64_t y = (int64_t)year - 1;
-    int64_t leaps = year ? y / 4 - y / 100 + y / 400 : -1; /* before this year, from year 1 */
-    *days = ((int64_t)year - 1970) * 365 + leaps - 477 + before[month - 1] + day - 1 +
-            (month > 2 ? leap : 0);
-    return true;
+    return number(c, 4, &year) && one_of(c, "-") && number(c, 2, &month) && one_of(c, "-") &&
+           number(c, 2, &day) && umbeli_day(year, month, day, days);
 }
 
 bool umbeli_read_date(umbel_key text, int64_t *days) {

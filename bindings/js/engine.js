@@ -730,7 +730,7 @@ export function bind(module) {
     return engine.withKey(negative ? '-0' : String(value), (at, length) => {
       const out = engine.alloc(2 * length + 8);
       try {
-        const written = wasm.typed_key(number, at, length, out, 2 * length + 8);
+        const written = wasm.typed_key(number, at, length, out, 2 * length + 16);
         if (written < 0) throw engine.error();
         return engine.bytes.slice(out, out + written);
       } finally {

@@ -45,7 +45,12 @@ export type ValueType =
   | 'double'
   | 'uint32be'
   | 'uuid'
-  | 'bytea';
+  | 'bytea'
+  | 'date'
+  | 'timestamp'
+  | 'timestamptz'
+  | 'inet'
+  | 'numeric';
 
 /** Keys that are all available: an array, a set, a generator; not a string or bytes. */
 export type Batch = readonly Key[] | (Iterable<Key> & object);

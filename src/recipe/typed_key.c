@@ -9,6 +9,7 @@
 #include "core/diag.h"
 #include "core/text.h"
 #include "recipe/recipe.h"
+#include "recipe/sql_values.h"
 #include "umbel_foreign.h"
 
 typedef struct integer_type {
@@ -16,25 +17,39 @@ typedef struct integer_type {
     bool is_signed;
 } integer_type;
 
+static umbeli_value uuid_value;
+
 static const struct {
     const char *name, *expects;
     integer_type integer;
+    umbeli_value *value; /* of fixed length, neither an integer nor a float */
 } types[] = {
-    [UMBEL_TYPE_STRING] = {"string", NULL, {0, false}},
-    [UMBEL_TYPE_UTF16] = {"utf16", "UTF-8", {0, false}},
-    [UMBEL_TYPE_INT8] = {"int8", "a valid int8", {1, true}},
-    [UMBEL_TYPE_INT16] = {"int16", "a valid int16", {2, true}},
-    [UMBEL_TYPE_INT32] = {"int32", "a valid int32", {4, true}},
-    [UMBEL_TYPE_INT64] = {"int64", "a valid int64", {8, true}},
-    [UMBEL_TYPE_UINT8] = {"uint8", "a valid uint8", {1, false}},
-    [UMBEL_TYPE_UINT16] = {"uint16", "a valid uint16", {2, false}},
-    [UMBEL_TYPE_UINT32] = {"uint32", "a valid uint32", {4, false}},
-    [UMBEL_TYPE_UINT64] = {"uint64", "a valid uint64", {8, false}},
-    [UMBEL_TYPE_FLOAT] = {"float", "a valid float", {0, false}},
-    [UMBEL_TYPE_DOUBLE] = {"double", "a valid double", {0, false}},
-    [UMBEL_TYPE_UINT32BE] = {"uint32be", "a valid uint32be", {4, false}},
-    [UMBEL_TYPE_UUID] = {"uuid", "a valid uuid", {0, false}},
-    [UMBEL_TYPE_BYTEA] = {"bytea", "a valid bytea", {0, false}},
+    [UMBEL_TYPE_STRING] = {"string", NULL, {0, false}, NULL},
+    [UMBEL_TYPE_UTF16] = {"utf16", "UTF-8", {0, false}, NULL},
+    [UMBEL_TYPE_INT8] = {"int8", "a valid int8", {1, true}, NULL},
+    [UMBEL_TYPE_INT16] = {"int16", "a valid int16", {2, true}, NULL},
+    [UMBEL_TYPE_INT32] = {"int32", "a valid int32", {4, true}, NULL},
+    [UMBEL_TYPE_INT64] = {"int64", "a valid int64", {8, true}, NULL},
+    [UMBEL_TYPE_UINT8] = {"uint8", "a valid uint8", {1, false}, NULL},
+    [UMBEL_TYPE_UINT16] = {"uint16", "a valid uint16", {2, false}, NULL},
+    [UMBEL_TYPE_UINT32] = {"uint32", "a valid uint32", {4, false}, NULL},
+    [UMBEL_TYPE_UINT64] = {"uint64", "a valid uint64", {8, false}, NULL},
+    [UMBEL_TYPE_FLOAT] = {"float", "a valid float", {0, false}, NULL},
+    [UMBEL_TYPE_DOUBLE] = {"double", "a valid double", {0, false}, NULL},
+    [UMBEL_TYPE_UINT32BE] = {"uint32be", "a valid uint32be", {4, false}, NULL},
+    [UMBEL_TYPE_UUID] = {"uuid", "a valid uuid", {0, false}, uuid_value},
+    [UMBEL_TYPE_BYTEA] = {"bytea", "a valid bytea", {0, false}, NULL},
+    [UMBEL_TYPE_DATE] = {"date", "a date as in 2026-01-31", {0, false}, umbeli_date_value},
+    [UMBEL_TYPE_TIMESTAMP] = {"timestamp",
+                              "a timestamp without time zone as in 2026-01-31 12:30:05",
+                              {0, false},
+                              umbeli_timestamp_value},
+    [UMBEL_TYPE_TIMESTAMPTZ] = {"timestamptz",
+                                "a timestamp with time zone as in 2026-01-31 12:30:05+00",
+                                {0, false},
+                                umbeli_timestamptz_value},
+    [UMBEL_TYPE_INET] = {"inet", "an IP address or network", {0, false}, umbeli_inet_value},
+    [UMBEL_TYPE_NUMERIC] = {"numeric", "a decimal number", {0, false}, NULL},
 };
 
 enum { TYPES = sizeof types / sizeof types[0] };
@@ -141,22 +156,24 @@ static bool read_hex(const char *s, const char *end, uint8_t *byte) {
 }
 
 /* As PostgreSQL reads it: hyphens after any group of four digits, and braces, are optional. */
-static bool read_uuid(const char *s, size_t len, uint8_t bytes[16]) {
+static size_t uuid_value(const char *s, size_t len, uint8_t bytes[UMBELI_VALUE_BYTES]) {
     const char *end = s + len;
     bool braces = len > 0 && *s == '{';
     s += braces;
     for (size_t i = 0; i < 16; i++) {
         if (i > 0 && i % 2 == 0 && s < end && *s == '-') s++;
-        if (!read_hex(s, end, &bytes[i])) return false;
+        if (!read_hex(s, end, &bytes[i])) return 0;
         s += 2;
     }
-    if (braces && (s == end || *s++ != '}')) return false;
-    return s == end;
+    if (braces && (s == end || *s++ != '}')) return 0;
+    return s == end ? 16 : 0;
 }
 
-/* The bytes of a number or a UUID in the order in which they are hashed; returns how many, 0: not
- * such a value. */
-static size_t value_bytes(umbel_type type, const char *text, size_t len, uint8_t bytes[16]) {
+/* The bytes of a value of fixed length in the order in which they are hashed; returns how many,
+ * 0: not such a value. */
+static size_t value_bytes(umbel_type type, const char *text, size_t len,
+                          uint8_t bytes[UMBELI_VALUE_BYTES]) {
+    if (types[type].value) return types[type].value(text, len, bytes);
     integer_type integer = types[type].integer;
     uint64_t value;
     if (integer.bytes) {
@@ -165,7 +182,6 @@ static size_t value_bytes(umbel_type type, const char *text, size_t len, uint8_t
         umbeli_store_le64(bytes, value);
         return integer.bytes;
     }
-    if (type == UMBEL_TYPE_UUID) return read_uuid(text, len, bytes) ? 16 : 0;
     double number;
     if (!read_double(text, len, &number)) return 0;
     if (type == UMBEL_TYPE_FLOAT) {
@@ -226,12 +242,22 @@ static umbel_err put_bytea(const char *s, size_t len, uint8_t *key, size_t cap, 
     return valid ? UMBEL_OK : umbeli_invalid(diag, "text: not a value of this type");
 }
 
+static umbel_err put_numeric(const char *s, size_t len, uint8_t *key, size_t cap, size_t *key_len,
+                             umbel_diag *diag) {
+    if (cap < 2 * len + 16) return umbeli_fail(diag, UMBEL_ESPACE, "cap: too small");
+    size_t used = umbeli_numeric_value(s, len, key);
+    if (used == 0) return umbeli_invalid(diag, "text: not a value of this type");
+    *key_len = used;
+    return UMBEL_OK;
+}
+
 umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key, size_t cap,
                           size_t *key_len, umbel_diag *diag) {
     if ((unsigned)type >= TYPES) return umbeli_invalid(diag, "type: no such type");
     if (type == UMBEL_TYPE_UTF16) return put_utf16(text, len, key, cap, key_len, diag);
     if (type == UMBEL_TYPE_BYTEA) return put_bytea(text, len, key, cap, key_len, diag);
-    uint8_t bytes[16];
+    if (type == UMBEL_TYPE_NUMERIC) return put_numeric(text, len, key, cap, key_len, diag);
+    uint8_t bytes[UMBELI_VALUE_BYTES];
     const void *from = text;
     if (type != UMBEL_TYPE_STRING) {
         len = value_bytes(type, text, len, bytes);

@@ -450,8 +450,31 @@ static void check_hex(umbel_type type, const uint8_t *key, size_t key_len) {
     free(back);
 }
 
+/* Values of SQL have keys of certain lengths; that of a number, which is a number, is its own key. */
+static void check_sql(umbel_type type, const uint8_t *key, size_t key_len) {
+    uint8_t *again = some_bytes(2 * key_len + 16);
+    size_t back_len = 0;
+    switch (type) {
+    case UMBEL_TYPE_DATE: insist(key_len == 4, "days"); break;
+    case UMBEL_TYPE_TIMESTAMP:
+    case UMBEL_TYPE_TIMESTAMPTZ: insist(key_len == 8, "microseconds"); break;
+    case UMBEL_TYPE_INET:
+        insist(key_len == 4 || key_len == 16 || (key_len == 5 && key[4] < 32) ||
+                   (key_len == 17 && key[16] < 128),
+               "an address, or a network that is not one");
+        break;
+    case UMBEL_TYPE_NUMERIC:
+        insist(!umbel_typed_key(type, key, key_len, again, 2 * key_len + 16, &back_len, NULL) &&
+                   back_len == key_len && memcmp(again, key, key_len) == 0,
+               "the same number");
+        break;
+    default: break;
+    }
+    free(again);
+}
+
 static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
-    umbel_type of = (umbel_type)(type % 16); /* the last is not a type */
+    umbel_type of = (umbel_type)(type % 32); /* the last ones are not types */
     size_t cap = 2 * len + 16;
     size_t key_len = 0, less = 0;
     uint8_t *key = some_bytes(cap);
@@ -463,6 +486,7 @@ static void parse_typed(const uint8_t *text, size_t len, uint8_t type) {
     if (umbel_type_name(of)) check_integer(of, text, len, e, key, key_len);
     insist(e || of != UMBEL_TYPE_UUID || key_len == 16, "16 bytes");
     if (!e && (of == UMBEL_TYPE_UUID || of == UMBEL_TYPE_BYTEA)) check_hex(of, key, key_len);
+    if (!e) check_sql(of, key, key_len);
     if (!e && of == UMBEL_TYPE_UTF16) check_utf16(text, len, key, key_len);
     if (!e && of == UMBEL_TYPE_STRING) {
         insist(key_len == len && (!len || memcmp(key, text, len) == 0), "strings are themselves");

@@ -147,17 +147,20 @@ static void small_buffers(void **state) {
     assert_int_equal(umbel_typed_key(UMBEL_TYPE_STRING, "1234", 4, key, 4, &len, NULL), UMBEL_OK);
     assert_int_equal(umbel_typed_key(UMBEL_TYPE_INT32, "1", 1, key, 4, &len, NULL), UMBEL_OK);
     assert_int_equal(umbel_typed_key(UMBEL_TYPE_INT32, "1", 1, key, 3, &len, NULL), UMBEL_ESPACE);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_INET, "::", 2, key, 4, &len, NULL), UMBEL_ESPACE);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_INET, "1.2.3.4", 7, key, 4, &len, NULL), UMBEL_OK);
+    assert_int_equal(umbel_typed_key(UMBEL_TYPE_NUMERIC, "1", 1, key, 4, &len, NULL), UMBEL_ESPACE);
 }
 
 static void names(void **state) {
     (void)state;
     umbel_type type;
-    for (int i = 0; i <= UMBEL_TYPE_BYTEA; i++) {
+    for (int i = 0; i <= UMBEL_TYPE_NUMERIC; i++) {
         assert_true(umbel_type_named(umbel_type_name((umbel_type)i), &type));
         assert_int_equal(type, i);
     }
     assert_false(umbel_type_named("int", &type));
-    assert_null(umbel_type_name((umbel_type)15));
+    assert_null(umbel_type_name((umbel_type)20));
 }
 
 int main(void) {

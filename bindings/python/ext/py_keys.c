@@ -42,7 +42,7 @@ bool umbelpy_is_number(int type) {
 }
 
 bool umbelpy_is_spelled(int type) {
-    return type == UMBEL_TYPE_UTF16 || type == UMBEL_TYPE_UUID || type == UMBEL_TYPE_BYTEA;
+    return type == UMBEL_TYPE_UTF16 || type >= UMBEL_TYPE_UUID;
 }
 
 static void put_bytes(uint64_t word, size_t size, bool is_big_endian, uint8_t *bytes) {
@@ -138,8 +138,8 @@ static bool read_plain(PyObject *object, umbelpy_key *key) {
 /* The text that was read becomes the bytes that it denotes. */
 static bool convert(umbelpy_state *state, int type, umbelpy_key *key) {
     umbel_diag diag = {0};
-    if (key->key.len > PTRDIFF_MAX / 2) return PyErr_NoMemory();
-    size_t cap = 2 * key->key.len, len = 0; /* of a valid UUID, too */
+    if (key->key.len > PTRDIFF_MAX / 2 - 16) return PyErr_NoMemory();
+    size_t cap = 2 * key->key.len + 16, len = 0;
     PyObject *wide = PyBytes_FromStringAndSize(NULL, (Py_ssize_t)cap);
     if (!wide) return false;
     char *bytes = PyBytes_AsString(wide);
@@ -161,8 +161,9 @@ bool umbelpy_key_read(umbelpy_state *state, PyObject *object, int type, umbelpy_
         key->key = (umbel_key){key->number, umbelpy_number(object, type, key->number)};
         return key->key.len != 0;
     }
-    PyObject *spelled = NULL; /* a uuid.UUID is written as its text */
-    if (type == UMBEL_TYPE_UUID && !PyUnicode_Check(object) && !PyBytes_Check(object)) {
+    PyObject *spelled = NULL; /* a uuid.UUID, date or Decimal is written as its text */
+    if (type >= UMBEL_TYPE_UUID && type != UMBEL_TYPE_BYTEA && !PyUnicode_Check(object) &&
+        !PyBytes_Check(object)) {
         object = spelled = PyObject_Str(object);
         if (!spelled) return false;
     }

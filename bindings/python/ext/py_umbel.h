@@ -132,7 +132,7 @@ void umbelpy_key_end(umbelpy_key *key);
 size_t umbelpy_number(PyObject *object, int type, uint8_t number[8]);
 bool umbelpy_is_number(int type);
 
-/* A type whose keys are not the bytes of the text that denotes them: utf16, uuid, bytea. */
+/* A type whose keys are not the bytes of the text that denotes them: utf16, and those of SQL. */
 bool umbelpy_is_spelled(int type);
 
 /* Raises a TypeError that says what can be a key and that this cannot. */

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What is a key and what is not; typed keys; batches in every form, and where answers go."""
 import array
+import datetime
+import decimal
+import ipaddress
 import struct
 import sys
+import uuid
 
 import numpy as np
 import pytest
@@ -90,6 +94,26 @@ def test_ranges(name, bits, signed):
             umbel.typed(wrong, name)
     with pytest.raises(TypeError):
         umbel.typed(1.0, name)
+
+
+def test_values_of_sql():
+    """As texts and as Python's own objects, which are written as such texts."""
+    for name, text, value, key in (
+            ("uuid", "00112233445566778899AABBCCDDEEFF", uuid.UUID(int=0x00112233445566778899aabbccddeeff),
+             bytes(range(0, 256, 17))),
+            ("date", "1970-01-02", datetime.date(1970, 1, 2), b"\1\0\0\0"),
+            ("timestamp", "1970-01-01 00:00:00.000001", datetime.datetime(1970, 1, 1, 0, 0, 0, 1), b"\1" + bytes(7)),
+            ("timestamptz", "1970-01-01 01:00:00+01", datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc), bytes(8)),
+            ("inet", "::0001", ipaddress.ip_address("::1"), bytes(15) + b"\1"),
+            ("numeric", "1.50", decimal.Decimal("1.5"), b"15e-1")):
+        assert umbel.typed(text, name) == umbel.typed(value, name) == key
+        f = umbel.Filter(10, 1e-6)
+        f.update([text, value], type=name)
+        f.recipe = f"line type={name}"
+        assert key in f and f.contains(value, type=name)
+        for wrong in ("", "x", object(), None):
+            with pytest.raises(ValueError):
+                umbel.typed(wrong, name)
 
 
 def test_text_types():

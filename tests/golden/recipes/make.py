@@ -16,7 +16,10 @@ import re
 import struct
 import subprocess
 import hashlib
+import ipaddress
 import uuid
+from datetime import date, datetime, timezone
+from decimal import Decimal, getcontext
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -281,6 +284,82 @@ def md4(data):
     return out.split()[0].upper()
 
 
+def sql_values():
+    """Values of SQL as Python's library reads them; tests/sql compares many more in PostgreSQL."""
+    def rows_of(name, valid, wrong):
+        for text, key in valid:
+            row(f"line type={name}", text.encode(), key, "python")
+        for text in wrong:
+            row(f"line type={name}", text.encode(), None, "python", state="malformed")
+
+    def days(d):
+        return struct.pack("<i", d.toordinal() - date(1970, 1, 1).toordinal())
+
+    dates = ("1970-01-01", "2026-11-19", "1969-12-31", "2000-02-29", "1600-02-29", "0001-01-01", "9999-12-31")
+    rows_of("date", [(text, days(date.fromisoformat(text))) for text in dates],
+            ["", "2026-02-29", "1900-02-29", "2026-13-01", "2026-00-01", "2026-01-00", "2026-1-1", "0000-01-01", "26-01-01",
+             "2026-01-01 00:00", "01/02/2026", "today", "2026-01-01 ", " 2026-01-01", "20260101", "2026-01-01 bc"])
+    # Python has none before year 1 and after 9999: days of Julian numbers 1721425, 1721119, 0 and -1, and of the
+    # last one in PostgreSQL, 2147483493.
+    for text, day in (("0001-12-31 BC", 1721425), ("0001-02-29 BC", 1721119), ("4714-11-24 BC", 0),
+                      ("5874897-12-31", 2147483493)):
+        row("line type=date", text.encode(), struct.pack("<i", day - 2440588), "hand")
+    row("line type=date", b"infinity", struct.pack("<i", 2**31 - 1), "hand")
+    row("line type=date", b"-infinity", struct.pack("<i", -2**31), "hand")
+
+    def micros(text):
+        moment = datetime.fromisoformat(text)
+        since = (moment if moment.tzinfo else moment.replace(tzinfo=timezone.utc)) - datetime(1970, 1, 1, tzinfo=timezone.utc)
+        return struct.pack("<q", (since.days * 86400 + since.seconds) * 10**6 + since.microseconds)
+
+    clocks = ("1970-01-01 00:00:00", "2026-11-19 12:30:05.25", "2026-11-19T12:30:05.000001", "1969-12-31 23:59:59.999999",
+              "2026-11-19 12:30", "0001-01-01 00:00:00", "9999-12-31 23:59:59")
+    wrong = ("", "2026-11-19 24:00:00", "2026-11-19 12:60", "2026-11-19 12:30:60", "2026-11-19 12", "2026-11-19  12:30",
+             "2026-11-19 12:30:05.", "2026-11-19 12:30:05.1234567", "2026-02-30 00:00:00", "now", "294248-01-01 00:00:00")
+    rows_of("timestamp", [(text, micros(text)) for text in (*clocks, "2026-11-19")],
+            [*wrong, "2026-11-19 12:30:05Z", "2026-11-19 12:30:05+00"])
+    zones = ("Z", "+00", "+02", "-0330", "+05:30", " +0100", "+00:53:28", "-15:59")
+    spelled = {"Z": "+00:00", "+00": "+00:00", "+02": "+02:00", "-0330": "-03:30", " +0100": "+01:00"}
+    rows_of("timestamptz",
+            [(text + zone, micros(text + spelled.get(zone, zone))) for text in clocks[:5] for zone in zones],
+            [*[text + "+00" for text in wrong], *clocks, "2026-11-19", "2026-11-19+00", "2026-11-19 12:30:05 UTC",
+             "2026-11-19 12:30:05+16", "2026-11-19 12:30:05+0", "2026-11-19 12:30:05+012", "2026-11-19 12:30:05+00:60"])
+    for name in ("timestamp", "timestamptz"):
+        row(f"line type={name}", b"infinity", struct.pack("<q", 2**63 - 1), "hand")
+        row(f"line type={name}", b"-infinity", struct.pack("<q", -2**63), "hand")
+
+    addresses = ("192.0.2.1", "0.0.0.0", "255.255.255.255", "::", "::1", "2001:db8::1", "2001:DB8:0:0:0:0:0:1",
+                 "1:2:3:4:5:6:7:8", "1:2:3:4:5:6:7::", "::2:3:4:5:6:7:8", "::ffff:192.0.2.1", "1:2:3:4:5:6:192.0.2.1", "fe80::")
+    networks = ("10.0.0.0/8", "192.0.2.1/24", "0.0.0.0/0", "2001:db8::/32", "::/0", "192.0.2.1/32", "::1/128")
+    packed = [(text, ipaddress.ip_address(text).packed) for text in addresses]
+    for text in networks:
+        interface = ipaddress.ip_interface(text)
+        length = interface.network.prefixlen
+        packed.append((text, interface.ip.packed + (bytes([length]) if length < interface.max_prefixlen else b"")))
+    wrong = ("", "192.0.2", "192.0.2.1.", "192.0.2.256", "192.0.2.01", "192.0.2.1/33", "192.0.2.1/", "192.0.2.1:80", "a.b.c.d", ":",
+             ":::", "1:2:3:4:5:6:7", "1:2:3:4:5:6:7:8:9", "1::2::3", "1:2:3:4:5:6:7:8::", "::1.2.3.4.5", "12345::", "::g",
+             "1:", ":1", "::1/129", "192.0.2.1 ", "1:2:3:4:5:6:7:192.0.2.1", "::192.0.2")
+    for text in wrong:
+        try:
+            ipaddress.ip_interface(text)
+        except ValueError:
+            continue
+        raise AssertionError(text)
+    # The zone of an address is the host's own, and "/024" is not what anybody prints.
+    rows_of("inet", packed, [*wrong, "fe80::1%eth0", "192.0.2.1/024"])
+
+    getcontext().prec = 1000
+    numbers = ("0", "-0", "0.00", "1", "1.5", "1.50", "+1.5", "15e-1", "0.015E+2", "-100", "1e2", ".5", "5.", "00100.00100",
+               "123456789012345678901234567890.123456789", "9" * 300, "1e-300", "NaN", "Infinity", "-Infinity")
+    canonical = []
+    for text in numbers:
+        number = Decimal(text)
+        sign, digits, power = number.normalize().as_tuple()
+        key = text if not number.is_finite() else "0e0" if not number else "-" * sign + "".join(map(str, digits)) + f"e{power}"
+        canonical.append((text, key.encode()))
+    rows_of("numeric", canonical, ["", "-", ".", "e5", "1e", "1e+", "1.2.3", "1,5", " 1", "1 ", "x", "1_000", "0x10", "1e1000000"])
+
+
 def meanings():
     words = ["", "password", "Passw0rd!", "häßlich", "日本語", "😀", "x" * 55, "x" * 56, "x" * 64, "x" * 200]
     for word in words:
@@ -320,6 +399,7 @@ def meanings():
                       (b"\\\\x", b"\\x"), (b"\\x", b""), (b"", b""), (b"\\x6", None), (b"\\x6 b", None),
                       (b"\\", None), (b"\\400", None), (b"\\18", None)):
         row("line type=bytea", text, key, "postgresql", state="malformed" if key is None else None)
+    sql_values()
     row("field=2 type=int64", b"a 42", struct.pack("<q", 42), "python", use="record")
     row("field=2 type=int64", b"42", struct.pack("<q", 42), "python", use="key")
     row("field=2 type=int64", b"a", None, "hand")
