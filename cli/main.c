@@ -9,6 +9,7 @@
 #include "command/command.h"
 #include "options/programs.h"
 #include "pages/pages.h"
+#include "report/report.h"
 
 const cli_command *const cli_commands[] = {
     &cli_command_plan,   &cli_command_build,     &cli_command_check,
@@ -89,6 +90,10 @@ static int help(int argc, char **argv) {
     return CLI_YES;
 }
 
+static int run(const cli_settings *s) {
+    return cli_report_run(s->command->run, s);
+}
+
 int main(int argc, char **argv) {
     cli_begin();
     if (argc < 2) {
@@ -108,7 +113,7 @@ int main(int argc, char **argv) {
         cli_help(c, stdout);
         cli_output_finish_stdio();
     } else if (c->run) {
-        status = cli_run(c->run, &s);
+        status = cli_run(run, &s);
     } else {
         cli_become(c->name, argv + 1);
     }

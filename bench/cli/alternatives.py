@@ -78,8 +78,8 @@ def main():
         print("| job | with | CPU time | memory | |\n|---|---|--:|--:|---|")
         what = "the different lines"
         uniq = [UMBEL, "uniq", "-n", str(LINES), "-p", "0.1%", urls]
-        said = subprocess.run([*uniq, "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True)
-        lost = json.loads(said.stderr)["lost_estimated"] / LINES
+        subprocess.run([*uniq, f"--json={folder}/report"], stdout=subprocess.DEVNULL, check=True)
+        lost = json.loads((folder / "report").read_text())["lost_estimated"] / LINES
         row(what, "`umbel uniq -n 10M -p 0.1%`", [*uniq, "-q"], f"{lost:.4%} lost, and it says so")
         row(what, "`sort -u`", ["sort", "--parallel=1", "-u", urls], "sorted", env={"LC_ALL": "C"})
         row(what, "`awk '!s[$0]++'` (gawk)", ["gawk", "!s[$0]++", urls], "exact")

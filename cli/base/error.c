@@ -2,7 +2,7 @@
  *
  * error.c - messages on standard error
  */
-#define _POSIX_C_SOURCE 200809L
+#define _POSIX_C_SOURCE 200809L /* strdup */
 #include "base/error.h"
 
 #include <inttypes.h>
@@ -17,10 +17,40 @@
 #include "base/wrap.h"
 #include "umbel_quantity.h"
 
-static bool silenced; /* set before there are threads */
+/* Set before there are threads. */
+static bool silenced, unseen;
+static void (*before_error)(void);
+
+static cli_notice *notices, **last_notice = &notices;
+
+/* Called with stderr's lock. */
+static void keep(const char *code, const char *where, const char *what, va_list args) {
+    cli_notice *n = before_error ? calloc(1, sizeof *n) : NULL;
+    if (!n) return;
+    va_list again;
+    va_copy(again, args);
+    int len = vsnprintf(NULL, 0, what, again);
+    va_end(again);
+    n->code = code;
+    n->where = where ? strdup(where) : NULL;
+    n->text = malloc((size_t)len + 1);
+    if (n->text) vsnprintf(n->text, (size_t)len + 1, what, args);
+    *last_notice = n;
+    last_notice = &n->next;
+}
+
+const cli_notice *cli_notices(void) {
+    return notices;
+}
+
+void cli_keep_notices(void (*hook)(void), bool print) {
+    before_error = hook;
+    unseen = !print;
+}
 
 static void print_message(const char *where, const char *word, const char *hint, const char *what,
                           va_list args) {
+    if (unseen) return;
     cli_progress_hide();
     flockfile(stderr);
     FILE *to = cli_sentence(); /* stderr's lock is its lock, too */
@@ -36,14 +66,29 @@ static void print_message(const char *where, const char *word, const char *hint,
 /* Without exit handlers: other threads may be in the middle of anything. */
 static _Noreturn void exit_now(void) {
     cli_run_exit_hook();
+    void (*hook)(void) = before_error;
+    before_error = NULL; /* which may fail itself */
+    if (hook) hook();
     fflush(stdout);
     _exit(CLI_ERROR);
+}
+
+/* `code` NULL: an error. */
+static void notice(const char *code, const char *where, const char *hint, const char *what,
+                   va_list args) {
+    va_list again;
+    va_copy(again, args);
+    flockfile(stderr);
+    keep(code, where, what, again);
+    funlockfile(stderr);
+    va_end(again);
+    if (!code || !silenced) print_message(where, code ? "warning: " : "", hint, what, args);
 }
 
 void cli_die(const char *where, const char *hint, const char *what, ...) {
     va_list args;
     va_start(args, what);
-    print_message(where, "", hint, what, args);
+    notice(NULL, where, hint, what, args);
     va_end(args);
     exit_now();
 }
@@ -131,11 +176,17 @@ void cli_silence_warnings(void) {
     silenced = true;
 }
 
-void cli_warn(const char *where, const char *what, ...) {
+void cli_warn(const char *code, const char *where, const char *what, ...) {
     va_list args;
-    if (silenced) return;
     va_start(args, what);
-    print_message(where, "warning: ", NULL, what, args);
+    notice(code, where, NULL, what, args);
+    va_end(args);
+}
+
+void cli_error(const char *where, const char *hint, const char *what, ...) {
+    va_list args;
+    va_start(args, what);
+    notice(NULL, where, hint, what, args);
     va_end(args);
 }
 

@@ -5,6 +5,8 @@
 #ifndef CLI_ERROR_H
 #define CLI_ERROR_H
 
+#include <stdbool.h>
+
 #include "umbel.h"
 
 /* Exit statuses.  INCOMPLETE: done, but not for every line, or not as promised; a warning said
@@ -27,11 +29,31 @@ _Noreturn void cli_die_err(const char *where, umbel_err err, const umbel_diag *d
  * `out` has `cap` bytes and is returned. */
 const char *cli_in_options(const char *text, char *out, size_t cap);
 
-/* Prints `umbel: WHERE: warning: what` and continues.  -q does not silence it, -qq does. */
-void cli_warn(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
+/* Prints `umbel: WHERE: warning: what` and continues.  -q does not silence it, -qq does.  `code` is
+ * what programs know it by: docs/contract.md has them all. */
+void cli_warn(const char *code, const char *where, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
 void cli_silence_warnings(void);
 
-/* Without the word "warning": a note, or an error that does not end the run. */
+/* An error that does not end the run: another file can still be read. */
+void cli_error(const char *where, const char *hint, const char *what, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* What was wrong so far, for a report: warnings, even silenced ones, and errors. */
+typedef struct cli_notice {
+    struct cli_notice *next;
+    const char *code; /* NULL: an error */
+    char *where;      /* may be NULL */
+    char *text;
+} cli_notice;
+
+const cli_notice *cli_notices(void);
+
+/* Call it before anything goes wrong.  `hook` is called before an error exits; without `print`,
+ * messages are kept only. */
+void cli_keep_notices(void (*hook)(void), bool print);
+
+/* Neither a warning nor an error. */
 void cli_note(const char *where, const char *what, ...) __attribute__((format(printf, 2, 3)));
 
 /* malloc and friends that exit on failure. */

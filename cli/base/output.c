@@ -72,7 +72,7 @@ void cli_output_sync(cli_output *o, const char *hint) {
     if (known && !S_ISREG(st.st_mode)) return;
     bool synced = known && sync_fd(STDOUT_FILENO);
     if (known && !synced && cannot_sync(errno)) {
-        cli_warn("standard output",
+        cli_warn("not_synced", "standard output",
                  "cannot be synced here: a power cut may lose lines that are not printed again");
         o->unsynced = true;
         return;
@@ -98,7 +98,7 @@ static bool last_byte(uint8_t *last) {
 void cli_output_end_line(cli_output *o, uint8_t sep) {
     uint8_t last;
     if (!last_byte(&last) || last == sep) return;
-    cli_warn("standard output",
+    cli_warn("line_unfinished", "standard output",
              "ends within a line, which an earlier run may not have finished; that line is ended");
     cli_output_write(o, &sep, 1);
 }

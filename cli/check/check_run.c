@@ -152,12 +152,14 @@ static void print_header(cli_check *c, const cli_batch *b) {
 
 static void print_count(cli_check *c, const char *file, uint64_t lines, uint64_t matches) {
     char text[32];
-    if (c->json) {
+    if (c->s->json) {
+        if (!file) return; /* the report has it */
         json_t *o = json_object();
-        if (file) json_object_set_new(o, "file", cli_json_text(file));
+        json_object_set_new(o, "file", cli_json_text(file));
         json_object_set_new(o, "lines", cli_json_count(lines));
         json_object_set_new(o, "selected", cli_json_count(matches));
-        put_json(c, o);
+        if (!c->counts) c->counts = json_array();
+        json_array_append_new(c->counts, o);
         return;
     }
     snprintf(text, sizeof text, "%" PRIu64 "\n", matches);
@@ -211,7 +213,7 @@ static void print_each(cli_check *c, const cli_batch *b) {
         c->matches += selected;
         c->file_matches += selected;
         c->shown++;
-        if (c->show == SHOW_STATUS)
+        if (c->show == SHOW_STATUS && !c->s->json)
             _exit(CLI_YES); /* without cleaning up: other threads may be waiting for a slow pipe */
         if (!cli_check_prints(c->s)) continue;
         if (c->json) {
@@ -257,11 +259,17 @@ cli_job cli_check_job(cli_check *c) {
     return (cli_job){look_up, show, c};
 }
 
-void cli_check_end(cli_check *c, uint64_t lines) {
+void cli_check_end(cli_check *c, const cli_lines *read) {
     if (c->per_file) {
         end_files_until(c, NULL);
     } else if (c->show == SHOW_COUNT) {
-        print_count(c, NULL, lines, c->matches);
+        print_count(c, NULL, read->count, c->matches);
+    }
+    if (c->s->json) {
+        cli_report r = cli_report_begin(true);
+        cli_report_lines(&r, read);
+        cli_report_count(&r, NULL, "selected", c->matches);
+        if (c->counts) cli_report_json(&r, "files", c->counts);
     }
     if (c->out.used) cli_output_flush(&c->out);
     free(c->out.buffer);

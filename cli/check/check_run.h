@@ -9,6 +9,7 @@
 #include "check/exact_stage.h"
 #include "check/follow.h"
 #include "filter/lookup.h"
+#include "report/report.h"
 
 typedef struct cli_check {
     const cli_settings *s;
@@ -24,6 +25,7 @@ typedef struct cli_check {
     bool printed_header;
     const char *file; /* being counted, ... */
     uint64_t file_lines, file_matches;
+    json_t *counts;  /* of the files, for --json */
     uint64_t shown;  /* of the lines of a file, for --max-count */
     int files_begun; /* ... and how many of the feed's files were, or had no lines */
     const cli_feed *feed;
@@ -35,7 +37,7 @@ cli_job cli_check_job(cli_check *c);
 bool cli_check_prints(const cli_settings *s);
 bool cli_check_per_file(const cli_settings *s);
 
-/* After the pipeline has finished: prints the counts of -c, flushes. */
-void cli_check_end(cli_check *c, uint64_t lines);
+/* After the pipeline has finished: prints the counts of -c, reports, flushes. */
+void cli_check_end(cli_check *c, const cli_lines *read);
 
 #endif

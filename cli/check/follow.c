@@ -34,7 +34,7 @@ static void reopen(cli_follow *f, cli_lookup *lookup, size_t i) {
     char why[256];
     umbel_filter *filter = cli_filter_try(path, f->s, why, sizeof why);
     if (!filter) {
-        cli_warn(path, "was replaced, but the old filter stays: %s", why);
+        cli_warn("replacement_refused", path, "was replaced, but the old filter stays: %s", why);
         return;
     }
     umbel_recipe *recipe = cli_recipe_of(filter, path, f->s);
@@ -45,7 +45,8 @@ static void reopen(cli_follow *f, cli_lookup *lookup, size_t i) {
         pthread_rwlock_unlock(&f->using);
         if (!f->s->quiet) cli_note(path, "was replaced: using the new filter");
     } else {
-        cli_warn(path, "was replaced, but the old filter stays: the recipe of the new one is %s",
+        cli_warn("replacement_refused", path,
+                 "was replaced, but the old filter stays: the recipe of the new one is %s",
                  umbel_recipe_text(recipe));
         umbel_free(filter);
     }

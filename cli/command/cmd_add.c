@@ -31,7 +31,7 @@ static int run(const cli_settings *s) {
     cli_lines read = cli_pipeline(&feed, &job);
     int status = cli_add_job_finish(&adding);
     cli_filter_save_edited(f, info.format, path);
-    if (!s->quiet) cli_summary(f, s, &read);
+    cli_summary(f, s, &read);
     status = cli_misfits_status(&read, recipe, "skipped", status);
     umbel_recipe_free(recipe);
     umbel_free(f);

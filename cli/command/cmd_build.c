@@ -71,8 +71,8 @@ static void warn_of_limits(const cli_filter_params *params, const char *output) 
     if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
         plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
         char why[320];
-        cli_warn(output, "the false-positive rate will be %s: %s", umbel_rate_text(plan.rate, rate),
-                 cli_in_options(plan.why, why, sizeof why));
+        cli_warn("rate_out_of_reach", output, "the false-positive rate will be %s: %s",
+                 umbel_rate_text(plan.rate, rate), cli_in_options(plan.why, why, sizeof why));
     }
 }
 
@@ -203,7 +203,7 @@ static int run(const cli_settings *s) {
     cli_filter_set_meta(f, s, recipe);
     cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);
-    if (!s->quiet) cli_summary(f, s, &read);
+    cli_summary(f, s, &read);
     status = cli_misfits_status(&read, recipe, "skipped", status);
     umbel_recipe_free(recipe);
     umbel_free(f);

@@ -17,33 +17,14 @@
 #include "lines/spool.h"
 #include "options/recipe_options.h"
 
-static const uint8_t options[] = {OPT_CHECK_KEY,
-                                  OPT_ASK,
-                                  OPT_INVERT,
-                                  OPT_COUNT,
-                                  OPT_QUIET_MATCH,
-                                  OPT_FILES,
-                                  OPT_OTHER_FILES,
-                                  OPT_MAX_COUNT,
-                                  OPT_ONLY_MATCHING,
-                                  OPT_LINE_NUMBER,
-                                  OPT_WITH_FILENAME,
-                                  OPT_MARK,
-                                  OPT_ALSO,
-                                  OPT_ANNOTATE,
-                                  OPT_JSON_LINES,
-                                  OPT_VERIFY_WITH,
-                                  OPT_LINE_BUFFERED,
-                                  OPT_FOLLOW_FILTER,
-                                  OPT_UNCHECKED,
-                                  OPT_THREADS,
-                                  OPT_HELP,
-                                  OPT_SECRET_FILE,
-                                  OPT_SPOOL,
-                                  OPT_MAX_MEMORY,
-                                  CLI_LINE_OPTIONS,
-                                  CLI_CHECKED_FORMAT,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_CHECK_KEY,     OPT_ASK,           OPT_INVERT,         OPT_COUNT,
+    OPT_QUIET_MATCH,   OPT_FILES,         OPT_OTHER_FILES,    OPT_MAX_COUNT,
+    OPT_ONLY_MATCHING, OPT_LINE_NUMBER,   OPT_WITH_FILENAME,  OPT_MARK,
+    OPT_ALSO,          OPT_ANNOTATE,      OPT_JSON,           OPT_JSON_LINES,
+    OPT_VERIFY_WITH,   OPT_LINE_BUFFERED, OPT_FOLLOW_FILTER,  OPT_UNCHECKED,
+    OPT_THREADS,       OPT_HELP,          OPT_SECRET_FILE,    OPT_SPOOL,
+    OPT_MAX_MEMORY,    CLI_LINE_OPTIONS,  CLI_CHECKED_FORMAT, OPT_END};
 
 /* Standard input is either lines or a filter. */
 static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
@@ -136,7 +117,7 @@ static int run(const cli_settings *s) {
     failed = false; /* the second reading says it again */
     cli_job job = cli_check_job(&c);
     cli_lines read = cli_pipeline(&feed, &job);
-    cli_check_end(&c, read.count);
+    cli_check_end(&c, &read);
     if (typed) explicit_bzero((char *)(uintptr_t)typed, strlen(typed));
     free((char *)(uintptr_t)typed);
     cli_mappings_unchanged("answers may be wrong");
@@ -194,6 +175,7 @@ const cli_command cli_command_check = {
     .exits =
         "0 some line was selected, 1 none, 2 error, 3 some lines had no key (with -q, 0 as soon "
         "as a line was selected)",
+    .prints_lines = true,
     .options = options,
     .run = run,
 };

@@ -85,7 +85,7 @@ static int run(const cli_settings *s) {
     report_keys(&r, "in the second", "keys_b", rel.b);
     report_keys(&r, "in both", "keys_both", rel.both);
     report_keys(&r, "in either", "keys_either", rel.either);
-    report_keys(&r, "plus or minus", "noise", rel.noise);
+    report_keys(&r, "plus or minus", "keys_error", rel.noise);
     cli_report_real(&r, "similarity", "jaccard", rel.either > 0 ? rel.both / rel.either : 1, 4);
     cli_report_end(&r);
     bool equal = umbel_equal(a, b); /* compare has checked both */

@@ -35,7 +35,7 @@ static int run(const cli_settings *s) {
     umbel_format to = s->to ? s->to : info.format;
     if (!umbel_encoded_size(f, to)) refuse(f, to);
     cli_filter_save(f, to, s->output);
-    if (!s->quiet) cli_summary(f, s, NULL);
+    cli_summary(f, s, NULL);
     umbel_free(f);
     return CLI_YES;
 }

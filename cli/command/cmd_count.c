@@ -61,9 +61,9 @@ static void print_distinct(const counting *c, const cli_lines *read) {
     double error = exact ? 0 : CLI_SKETCH_ERROR * keys;
     cli_report r = cli_report_begin(c->s->json);
     if (c->s->json) {
-        cli_report_count(&r, NULL, "lines", read->count);
+        cli_report_lines(&r, read);
         cli_report_count(&r, NULL, "distinct", (uint64_t)llround(keys));
-        cli_report_json(&r, "standard_error", cli_json_real(error));
+        cli_report_json(&r, "distinct_error", cli_json_real(error));
     } else {
         printf("%lld\n", llround(keys));
     }
@@ -208,12 +208,10 @@ static void summarise(const counting *c, const cli_lines *read, uint64_t bytes) 
     }
     if (s->json) {
         cli_report r = cli_report_begin(true);
-        r.to = stderr;
-        cli_report_count(&r, NULL, "lines", read->count);
+        cli_report_lines(&r, read);
         if (!s->top) cli_report_count(&r, NULL, "distinct", c->counts.keys);
         if (s->top) cli_report_count(&r, NULL, "error_max", excess);
         cli_report_count(&r, NULL, "bytes", bytes);
-        cli_report_end(&r);
     } else if (!s->quiet) {
         FILE *to = cli_sentence();
         fprintf(to, "uniq: %s, ", cli_count_noun(read->count, "line", lines));
@@ -245,7 +243,7 @@ static cli_lines count_most(counting *c, const cli_feed *feed, uint64_t *bytes, 
     uint32_t doubtful = print_top(c);
     if (doubtful) {
         char count[UMBEL_QUANTITY], all[UMBEL_QUANTITY];
-        cli_warn("uniq", "%s of these lines may not belong to the top %s",
+        cli_warn("top_doubtful", "uniq", "%s of these lines may not belong to the top %s",
                  umbel_count_text(doubtful, count), umbel_count_text(c->s->top, all));
         *status = CLI_INCOMPLETE;
     }

@@ -16,10 +16,9 @@
 #include "lines/spool.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_DIFF_FPR,    OPT_KEYS,  OPT_EXACT,        OPT_COUNT,
-                                  OPT_THREADS,     OPT_QUIET, OPT_JSON_SUMMARY, OPT_HELP,
-                                  OPT_SECRET_FILE, OPT_SPOOL, OPT_MAX_MEMORY,   CLI_LINE_OPTIONS,
-                                  OPT_END};
+static const uint8_t options[] = {
+    OPT_DIFF_FPR, OPT_KEYS,        OPT_EXACT, OPT_COUNT,      OPT_THREADS,      OPT_QUIET, OPT_JSON,
+    OPT_HELP,     OPT_SECRET_FILE, OPT_SPOOL, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
 
 /* A filter of the lines of B, in memory. */
 static umbel_filter *filter_of(const cli_settings *s, cli_feed feed, cli_lines *read, int *status) {
@@ -43,7 +42,8 @@ static umbel_filter *filter_of(const cli_settings *s, cli_feed feed, cli_lines *
     return f;
 }
 
-static void summarise(const cli_check *c, uint64_t lines) {
+static void summarise(const cli_check *c, const cli_lines *read, const cli_lines *other) {
+    uint64_t lines = read->count;
     const cli_settings *s = c->s;
     umbel_measurement now;
     char all[UMBEL_QUANTITY], out[UMBEL_QUANTITY], lost[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
@@ -53,12 +53,12 @@ static void summarise(const cli_check *c, uint64_t lines) {
     double left_out = share < 1 ? (double)c->matches * share / (1 - share) : (double)lines;
     if (s->json) {
         cli_report r = cli_report_begin(true);
-        r.to = stderr;
-        cli_report_count(&r, NULL, "lines", lines);
-        cli_report_count(&r, NULL, "selected", c->matches);
-        cli_report_json(&r, "left_out_estimated", cli_json_real(left_out));
-        cli_report_json(&r, "rate_now", cli_json_real(share));
-        cli_report_end(&r);
+        cli_report_lines(&r, read);
+        cli_report inner = {.object = json_object()};
+        cli_report_lines(&inner, other);
+        cli_report_json(&r, "other", inner.object);
+        cli_report_json(&r, "lost_estimated", cli_json_real(left_out));
+        cli_report_json(&r, "fpr_now", cli_json_real(share));
     } else if (!s->quiet) {
         FILE *to = cli_sentence();
         fprintf(to, "diff: %s, %s of them not in %s; ", cli_count_noun(lines, "line", all),
@@ -88,9 +88,9 @@ static int run(const cli_settings *s) {
         cli_feed_spool(&other, s->tmp);
     }
     int status = CLI_YES;
-    cli_lines read = {0};
-    umbel_filter *f = filter_of(s, other, &read, &status);
-    status = cli_misfits_status(&read, recipe, "skipped", status);
+    cli_lines read, others = {0};
+    umbel_filter *f = filter_of(s, other, &others, &status);
+    status = cli_misfits_status(&others, recipe, "skipped", status);
 
     cli_check c = {.s = s, .show = s->mode[GROUP_SHOW], .invert = true, .feed = &feed};
     cli_exact exact = {0};
@@ -101,8 +101,8 @@ static int run(const cli_settings *s) {
     if (s->exact) cli_exact_read(&exact, s, &c.lookup, feed, other.files[0], recipe);
     cli_job job = cli_check_job(&c);
     read = cli_pipeline(&feed, &job);
-    cli_check_end(&c, read.count);
-    summarise(&c, read.count);
+    cli_check_end(&c, &read);
+    summarise(&c, &read, &others);
     if (!status) status = c.matches ? CLI_YES : CLI_NO;
     status = cli_misfits_status(&read, recipe, "printed", status);
     cli_exact_free(&exact);
@@ -129,6 +129,7 @@ const cli_command cli_command_diff = {
         "if it is in A, skipped if it is in B; a warning says so, and the exit status is 3.",
     .exits = "0 some line was printed, 1 none, 2 error, 3 some lines had no key, or B has more "
              "lines than -n says",
+    .prints_lines = true,
     .options = options,
     .run = run,
 };

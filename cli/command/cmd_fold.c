@@ -33,11 +33,11 @@ static int run(const cli_settings *s) {
     if (e) cli_die_err(s->args[0], e, &diag, NULL);
     umbel_describe(f, &info);
     if (info.bytes == before) {
-        cli_warn(s->args[0],
+        cli_warn("not_smaller", s->args[0],
                  "cannot be made smaller: the next size would exceed the rate, or there is none");
     }
     cli_filter_save(f, info.format, s->output);
-    if (!s->quiet) cli_summary(f, s, NULL);
+    cli_summary(f, s, NULL);
     int status = cli_good_keys_status(f, s->output, exceptions, CLI_YES);
     umbel_free(f);
     return status;

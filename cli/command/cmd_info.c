@@ -21,6 +21,7 @@ static int run(const cli_settings *s) {
         cli_describe(&r, f);
         cli_report_end(&r);
         umbel_free(f);
+        if (i + 1 < s->nargs) cli_report_next();
     }
     return CLI_YES;
 }

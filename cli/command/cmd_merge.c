@@ -42,9 +42,10 @@ static int combine_all(const cli_settings *s, combine *step) {
     cli_filter_save(into, info.format, s->output);
     cli_state state = cli_state_of(into);
     if (state.health.overfull) {
-        cli_warn(s->output, "%s; umbel info shows the live rate", cli_overfull_text(&state));
+        cli_warn("plan_exceeded", s->output, "%s; umbel info shows the live rate",
+                 cli_overfull_text(&state));
     }
-    if (!s->quiet) cli_summary(into, s, NULL);
+    cli_summary(into, s, NULL);
     int status = state.health.overfull ? CLI_INCOMPLETE : CLI_YES;
     status = cli_good_keys_status(into, s->output, exceptions, status);
     umbel_free(into);

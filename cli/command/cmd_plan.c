@@ -69,9 +69,9 @@ static json_t *plan_json(const cli_plan *p) {
     json_object_set_new(o, "bytes", cli_json_count(p->plan.bytes));
     json_object_set_new(o, "hashes", json_integer(p->plan.hashes));
     json_object_set_new(o, "bits_per_key", cli_json_real(p->plan.bits_per_key));
-    json_object_set_new(o, "rate", cli_json_real(p->plan.rate));
+    json_object_set_new(o, "fpr", cli_json_real(p->plan.rate));
     if (p->plan.rate_alike > 0) {
-        json_object_set_new(o, "rate_alike", cli_json_real(p->plan.rate_alike));
+        json_object_set_new(o, "fpr_alike", cli_json_real(p->plan.rate_alike));
     }
     json_object_set_new(o, "bound", cli_json_real(p->plan.bound));
     return o;
@@ -84,7 +84,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
     cli_report_flag(&r, NULL, "possible", p->any_possible);
     if (s->names && p->chosen.possible) {
-        cli_report_rate(&r, NULL, "rate_name_4_labels", cli_plan_name_rate(&p->chosen.plan, 4));
+        cli_report_rate(&r, NULL, "fpr_4_labels", cli_plan_name_rate(&p->chosen.plan, 4));
     }
     cli_report_json(&r, "chosen", plan_json(&p->chosen));
     json_t *kinds = json_array(), *curve = json_array();
@@ -94,7 +94,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
         uint64_t keys = (uint64_t)(cli_curve[i] * (double)p->chosen.plan.capacity);
         json_t *point = json_object();
         json_object_set_new(point, "keys", cli_json_count(keys));
-        json_object_set_new(point, "rate", cli_json_real(umbel_plan_rate(&p->chosen.plan, keys)));
+        json_object_set_new(point, "fpr", cli_json_real(umbel_plan_rate(&p->chosen.plan, keys)));
         json_array_append_new(curve, point);
     }
     cli_report_json(&r, "curve", curve);

@@ -46,10 +46,10 @@ static int run(const cli_settings *s) {
     cli_filter_save_edited(r.filter, UMBEL_FMT_NATIVE, s->args[0]);
     char absent[UMBEL_QUANTITY];
     if (r.absent) {
-        cli_warn(s->args[0], "%s %s not in the filter", cli_count_noun(r.absent, "key", absent),
-                 r.absent == 1 ? "was" : "were");
+        cli_warn("keys_absent", s->args[0], "%s %s not in the filter",
+                 cli_count_noun(r.absent, "key", absent), r.absent == 1 ? "was" : "were");
     }
-    if (!s->quiet) cli_summary(r.filter, s, &read);
+    cli_summary(r.filter, s, &read);
     int status = cli_misfits_status(&read, recipe, "skipped", r.absent ? CLI_NO : CLI_YES);
     umbel_recipe_free(recipe);
     umbel_free(r.filter);

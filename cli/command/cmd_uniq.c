@@ -24,7 +24,7 @@
 static const uint8_t options[] = {
     OPT_KEYS,          OPT_FPR,    OPT_BYTES,       OPT_STATE,      OPT_WINDOW,       OPT_REPEATED,
     OPT_ALL_REPEATED,  OPT_UNIQUE, OPT_REPEATS,     OPT_COUNTS,     OPT_TOP,          OPT_SPOOL,
-    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON_SUMMARY, OPT_HELP,
+    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON,         OPT_HELP,
     OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
@@ -93,7 +93,7 @@ static void warn_beyond_plan(uniq_run *u, bool last) {
     if (level > u->warned_level) u->warned_level = level;
     u->warned_loss = loss_level(share);
     u->warned_losses = losses;
-    cli_warn(u->watch.name,
+    cli_warn("plan_exceeded", u->watch.name,
              "more keys than planned: the false-positive rate is %s, %s the %s promised; "
              "%s lost (-n plans for more, --strict stops)",
              umbel_rate_text(u->loss.now.rate, now), words,
@@ -126,7 +126,7 @@ static void warn_of_rate(uniq_run *u) {
     if (u->s->strict) refuse_rate(u, "more keys in a step than planned");
     char rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     if (!u->warned) {
-        cli_warn(u->watch.name,
+        cli_warn("plan_exceeded", u->watch.name,
                  "more keys in a step than planned: the false-positive rate is %s, not %s",
                  umbel_rate_text(u->loss.now.rate, rate),
                  umbel_rate_text(u->loss.info.fpr, promised));
@@ -269,15 +269,13 @@ static void pass_new(void *ctx, cli_batch *b) {
 
 static void summarise_json(const uniq_run *u, const cli_lines *read) {
     cli_report r = cli_report_begin(true);
-    r.to = stderr;
-    cli_report_count(&r, NULL, "lines", read->count);
+    cli_report_lines(&r, read);
     cli_report_count(&r, NULL, "new", u->new_lines);
     cli_report_json(&r, "lost_estimated", cli_json_real(cli_loss_estimate(&u->loss)));
-    cli_report_json(&r, "rate_now", cli_json_real(u->loss.now.rate));
-    cli_report_json(&r, "rate_promised",
+    cli_report_json(&r, "fpr_now", cli_json_real(u->loss.now.rate));
+    cli_report_json(&r, "fpr",
                     u->loss.info.fpr > 0 ? cli_json_real(u->loss.info.fpr) : json_null());
     cli_report_count(&r, NULL, "bytes", u->loss.info.bytes);
-    cli_report_end(&r);
 }
 
 static void summarise(const uniq_run *u, const cli_lines *read) {
@@ -434,6 +432,7 @@ const cli_command cli_command_uniq = {
         "file take turns: a second run with the same --state waits until the first has ended, and "
         "says so.",
     .exits = CLI_EXITS_LINES,
+    .prints_lines = true,
     .options = options,
     .run = run,
 };

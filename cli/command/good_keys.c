@@ -83,7 +83,8 @@ static void say_forms(const forms *f) {
 static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
     forms f = {.asking = a};
     if (cli_feed_once(feed)) {
-        cli_warn("--domains", "a pipe is read once: any exceptions (@@) in it have no effect");
+        cli_warn("exceptions_unread", "--domains",
+                 "a pipe is read once: any exceptions (@@) in it have no effect");
         return;
     }
     cli_feed own = *feed;
@@ -149,10 +150,10 @@ void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settin
     if (!result.members) return;
     umbel_count_text(result.members, found);
     if (good->domains) {
-        cli_warn("good names", "listed as well, or below a listed name: %s; listed names win",
-                 found);
+        cli_warn("listed_as_well", "good names",
+                 "listed as well, or below a listed name: %s; listed names win", found);
     } else {
-        cli_warn("good keys", "listed as well: %s; they are found", found);
+        cli_warn("listed_as_well", "good keys", "listed as well: %s; they are found", found);
     }
 }
 
@@ -161,7 +162,7 @@ int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t befor
     char lost[UMBEL_QUANTITY];
     umbel_describe(f, &info);
     if (info.exceptions >= before) return status;
-    cli_warn(name,
+    cli_warn("exceptions_dropped", name,
              "exceptions dropped: %s; keys of --never may be found again: rebuild it with them",
              umbel_count_text(before - info.exceptions, lost));
     return CLI_INCOMPLETE;

@@ -69,7 +69,7 @@ static void exceed(cli_add_job *a, const cli_state *end) {
                  umbel_count_text(a->capacity, plan));
     }
     if (a->strict) cli_die(a->name, "nothing was saved; -n KEYS plans for more", "%s", what);
-    if (above || !a->warned) cli_warn(a->name, "%s", what);
+    if (above || !a->warned) cli_warn("plan_exceeded", a->name, "%s", what);
     a->warned = true;
 }
 
@@ -93,8 +93,9 @@ static void warn_of_little_room(const cli_add_job *a, double keys) {
     if (!a->warn_early || a->warned) return;
     if (a->keys_before >= most || keys < most || keys > (double)a->capacity) return;
     double percent = floor(1000 * round(keys) / (double)a->capacity) / 10;
-    cli_warn(a->name, "%.*f%% of the plan is used up: %s of %s", percent == floor(percent) ? 0 : 1,
-             percent, umbel_count_text((uint64_t)llround(keys), in),
+    cli_warn("plan_nearly_used", a->name, "%.*f%% of the plan is used up: %s of %s",
+             percent == floor(percent) ? 0 : 1, percent,
+             umbel_count_text((uint64_t)llround(keys), in),
              cli_count_noun(a->capacity, "key", plan));
 }
 
@@ -121,7 +122,7 @@ static void warn_of_alike(const cli_add_job *a, const cli_state *end) {
     if (!cli_alike_fails(end)) return;
     umbel_foreign made = {.format = info->format, .capacity = info->capacity, .fpr = info->fpr};
     char is[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
-    cli_warn(a->name,
+    cli_warn("keys_alike", a->name,
              "the false-positive rate for keys like these is %s, not %s: the format's hash hardly "
              "tells them apart where the number of bits is even%s",
              umbel_rate_text(end->now.rate_alike, is), umbel_rate_text(info->fpr, promised),

@@ -319,7 +319,8 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
                             : umbel_file_save(f, format, path, &diag);
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
-    if (diag.what) cli_warn(path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);
+    if (diag.what)
+        cli_warn("attributes_lost", path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);
 }
 
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path) {

@@ -216,7 +216,8 @@ static bool leads_to(const char *name, int fd) {
 }
 
 static void say_unlocked(const char *path, const char *why) {
-    cli_warn(path, "cannot be locked (%s): other commands must not change it now", why);
+    cli_warn("not_locked", path, "cannot be locked (%s): other commands must not change it now",
+             why);
 }
 
 /* False: another name is needed. */

@@ -32,11 +32,11 @@ void cli_output_header(cli_output *o, const cli_batch *b, bool *printed) {
     *printed = true;
 }
 
-static void warn(const cli_misfits *m, const char *is, const char *are, const char *what,
-                 const char *done) {
+static void warn(const cli_misfits *m, const char *code, const char *is, const char *are,
+                 const char *what, const char *done) {
     char count[UMBEL_QUANTITY];
     if (!m->count) return;
-    cli_warn(m->file, "%s %s %s: %s; the first is line %" PRIu64,
+    cli_warn(code, m->file, "%s %s %s: %s; the first is line %" PRIu64,
              cli_count_noun(m->count, "line", count), m->count == 1 ? is : are, what, done,
              m->line);
 }
@@ -47,10 +47,11 @@ int cli_misfits_status(const cli_lines *read, const umbel_recipe *recipe, const 
     bool list = strcmp(umbel_recipe_text(recipe), "domain") == 0;
     bool json = strncmp(umbel_recipe_text(recipe), "json=", 5) == 0;
     if (!list) {
-        warn(&read->nothing, "does not have", "do not have", json ? "the member" : "the field",
-             done);
+        warn(&read->nothing, "lines_without_field", "does not have", "do not have",
+             json ? "the member" : "the field", done);
     }
     const char *expected = umbel_recipe_expects(recipe);
-    warn(&read->malformed, "is not", "are not", expected ? expected : "well-formed", done);
+    warn(&read->malformed, "lines_malformed", "is not", "are not",
+         expected ? expected : "well-formed", done);
     return (read->nothing.count && !list) || read->malformed.count ? CLI_INCOMPLETE : status;
 }

@@ -175,18 +175,20 @@ static void warn_of_unseen(pipeline *p) {
     umbel_unseen *u = &p->unseen;
     char n[UMBEL_QUANTITY];
     if (u->marks) {
-        cli_warn(p->file, "begins with a byte-order mark, which becomes part of the first key "
-                          "(sed '1s/^\\xef\\xbb\\xbf//' removes it)");
+        cli_warn("byte_order_mark", p->file,
+                 "begins with a byte-order mark, which becomes part of the first key "
+                 "(sed '1s/^\\xef\\xbb\\xbf//' removes it)");
     }
     if (u->returns) {
-        cli_warn(p->file,
+        cli_warn("carriage_returns", p->file,
                  "%s line%s in a carriage return, which becomes part of the key "
                  "(--crlf removes it)",
                  umbel_count_text(u->returns, n), u->returns == 1 ? " ends" : "s end");
     }
     if (u->nuls) {
-        cli_warn(p->file, "the first lines have NULs, which become part of the keys "
-                          "(-0 if lines end in NUL)");
+        cli_warn("nuls", p->file,
+                 "the first lines have NULs, which become part of the keys "
+                 "(-0 if lines end in NUL)");
     }
     p->warned = u->marks || u->returns || u->nuls;
 }

@@ -222,10 +222,10 @@ OPTION(REQUEST_MEMORY, "", "request-memory", "SIZE", NULL, SIZE, request_memory,
        "refuse batches while all of them together take SIZE (64MiB)")
 
 FLAG(QUIET, "q", "quiet", quiet, "no progress and no summary; -qq: no warnings either")
-FLAG(JSON, "", "json", json, "print JSON")
-FLAG(JSON_LINES, "", "json", json,
-     "print each selected line as a JSON object, with the filters that "
-     "have it; with -c one object with both counts")
-FLAG(JSON_SUMMARY, "", "json", json, "print the summary, on standard error, as a JSON object")
+OPTION(JSON, "", "json", "[=FILE]", NULL, OPTIONAL, json,
+       "write the report as a JSON object to FILE or, if nothing else goes there, to standard "
+       "output; what was wrong is in it")
+CHOICE(JSON_LINES, "", "json-lines",
+       "print each selected line as a JSON object, with the filters that have it")
 FLAG(HELP, "h", "help", help, "show this help")
 FLAG(VERSION, "V", "version", version, "show the version")

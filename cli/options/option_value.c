@@ -90,6 +90,7 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
     case TYPE_FLAG:
         if (o->field) *(bool *)field = true;
         break;
+    case TYPE_OPTIONAL:
     case TYPE_TEXT: *(const char **)field = value; break;
     case TYPE_LIST: put_text(field, value); break;
     case TYPE_PAIRS: put_pair(field, shown, value); break;

@@ -160,8 +160,9 @@ static void long_option(cli_settings *s, arg_cursor *c) {
     char shown[48];
     snprintf(shown, sizeof shown, "--%.40s", o->name);
     if (o->type == TYPE_FLAG && equals) cli_die(shown, NULL, "takes no value");
-    cli_option_put(s, id, shown,
-                   o->type == TYPE_FLAG ? NULL : value_of(c, o, shown, equals ? equals + 1 : NULL));
+    const char *attached = equals ? equals + 1 : o->type == TYPE_OPTIONAL ? "-" : NULL;
+    if (equals && !*attached && o->type == TYPE_OPTIONAL) cli_die(shown, NULL, "=FILE is empty");
+    cli_option_put(s, id, shown, o->type == TYPE_FLAG ? NULL : value_of(c, o, shown, attached));
 }
 
 static void short_options(cli_settings *s, arg_cursor *c) {

@@ -35,21 +35,22 @@ enum { CLI_WORDS = 32, OPTIONS_AND_WORDS = OPTION_COUNT + CLI_WORDS };
 
 /* What the text of an option becomes, and the type of its field in cli_settings. */
 typedef enum cli_option_type {
-    TYPE_FLAG,    /* bool */
-    TYPE_TEXT,    /* const char * */
-    TYPE_COUNT,   /* uint64_t, a number of keys and the like, at least 1 */
-    TYPE_COUNT32, /* uint32_t, likewise */
-    TYPE_SIZE,    /* uint64_t, bytes, at least 1 */
-    TYPE_NUMBER,  /* uint64_t, at least 0 */
-    TYPE_SEED,    /* uint64_t; below 0: negative_seed */
-    TYPE_RATE,    /* double */
-    TYPE_KIND,    /* umbel_kind */
-    TYPE_FORMAT,  /* umbel_format */
-    TYPE_TYPE,    /* umbel_type */
-    TYPE_BYTE,    /* uint8_t, one character */
-    TYPE_WINDOW,  /* cli_window */
-    TYPE_LIST,    /* cli_text_list: the option may be repeated */
-    TYPE_PAIRS    /* cli_text_list of alternating names and values; likewise */
+    TYPE_FLAG,     /* bool */
+    TYPE_TEXT,     /* const char * */
+    TYPE_OPTIONAL, /* likewise; the value is attached by = or, if there is none, "-" */
+    TYPE_COUNT,    /* uint64_t, a number of keys and the like, at least 1 */
+    TYPE_COUNT32,  /* uint32_t, likewise */
+    TYPE_SIZE,     /* uint64_t, bytes, at least 1 */
+    TYPE_NUMBER,   /* uint64_t, at least 0 */
+    TYPE_SEED,     /* uint64_t; below 0: negative_seed */
+    TYPE_RATE,     /* double */
+    TYPE_KIND,     /* umbel_kind */
+    TYPE_FORMAT,   /* umbel_format */
+    TYPE_TYPE,     /* umbel_type */
+    TYPE_BYTE,     /* uint8_t, one character */
+    TYPE_WINDOW,   /* cli_window */
+    TYPE_LIST,     /* cli_text_list: the option may be repeated */
+    TYPE_PAIRS     /* cli_text_list of alternating names and values; likewise */
 } cli_option_type;
 
 typedef struct cli_option {
@@ -93,6 +94,7 @@ typedef struct cli_command {
     const char *examples;              /* lines of shell, `# comment` above each */
     const char *text;                  /* paragraphs, an empty line between them */
     const char *exits;                 /* what the exit status means */
+    bool prints_lines;                 /* of its input, unless the mode says otherwise */
     const uint8_t *options;            /* see cli_options_of */
     int (*run)(const cli_settings *s); /* NULL: umbel itself, or a program of its own */
 } cli_command;
@@ -115,6 +117,7 @@ struct cli_settings {
     uint32_t variant;              /* the bits of --variant */
     uint8_t delimiter;             /* 0: not given */
     cli_window window;
+    const char *json; /* where the report goes */
     const char *output, *tmp, *state, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;
     const char *redis, *redis_key, *auth_file, *secret_file;
@@ -131,7 +134,7 @@ struct cli_settings {
     bool words[CLI_WORDS]; /* the flags for words of recipes */
     bool digests, same_rule, names;
     bool force, nonscaling, null, skip_empty;
-    bool invert, quiet, silent, strict, plot, cluster, json, help, version;
+    bool invert, quiet, silent, strict, plot, cluster, help, version;
 };
 
 /* The options that a command takes, OPT_END last: its list, with the flags for words in place of

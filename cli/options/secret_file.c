@@ -45,6 +45,7 @@ void cli_secret_read(cli_settings *s) {
     if (umbel_parse_secret(bytes, len, secret, &diag)) cli_die(path, how_to, "%s", diag.what);
     s->secret = secret;
     if (S_ISREG(st.st_mode) && (st.st_mode & S_IROTH)) {
-        cli_warn(path, "everyone on this machine can read the secret (chmod 600 prevents that)");
+        cli_warn("secret_readable", path,
+                 "everyone on this machine can read the secret (chmod 600 prevents that)");
     }
 }

@@ -47,7 +47,8 @@ static void option_line(cli_option_id id, FILE *to) {
     const cli_option *o = cli_option_of(id);
     char left[64], letters[16] = "    ";
     if (*o->letters) snprintf(letters, sizeof letters, "-%c, ", *o->letters);
-    int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name, o->argument ? " " : "",
+    int n = snprintf(left, sizeof left, "  %s--%s%s%s", letters, o->name,
+                     o->argument && o->type != TYPE_OPTIONAL ? " " : "",
                      o->argument ? o->argument : "");
     int at = cli_width(to) < 64 ? NARROW_AT : HELP_AT;
     fprintf(to, "%-*s", at, left);

@@ -67,7 +67,7 @@ static void option(cli_option_id id, FILE *to) {
     put_string(o->name, to);
     fputs("\\fR", to);
     if (o->argument) {
-        fputs(" \\fI", to);
+        fputs(o->type == TYPE_OPTIONAL ? "\\fI" : " \\fI", to);
         put_string(o->argument, to);
         fputs("\\fR", to);
     }

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "options/programs.h"
 #include "push/push.h"
+#include "report/report.h"
 
 /* Otherwise a message would quote the URL, with its password. */
 static void refuse_misplaced_url(const cli_settings *s) {
@@ -13,7 +14,7 @@ static void refuse_misplaced_url(const cli_settings *s) {
     }
 }
 
-int cli_run_push(const cli_settings *s) {
+static int run(const cli_settings *s) {
     refuse_misplaced_url(s);
     if (!s->redis) cli_die("push", "as in --redis localhost:6379", "--redis is missing");
     if (!s->redis_key || !*s->redis_key) cli_die("push", "as in --key urls", "--key is missing");
@@ -23,4 +24,8 @@ int cli_run_push(const cli_settings *s) {
 #else
     cli_die("push", "install libhiredis-dev and rebuild", "this umbel was built without hiredis");
 #endif
+}
+
+int cli_run_push(const cli_settings *s) {
+    return cli_report_run(run, s);
 }

@@ -2,10 +2,13 @@
 #define _POSIX_C_SOURCE 200809L
 #include "report/report.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -14,14 +17,132 @@
 #include "base/safe_text.h"
 #include "base/tally.h"
 #include "base/wrap.h"
+#include "filter/filter_file.h"
 #include "umbel_quantity.h"
 
 enum { LABEL_WIDTH = 18 };
 
+/* ---- --json ------------------------------------------------------------------------------- */
+
+static struct {
+    const cli_settings *s;
+    int fd;
+    json_t *object;
+} whole;
+
+static void begin_object(void) {
+    whole.object = json_object();
+    json_object_set_new(whole.object, "command", json_string(whole.s->command->name));
+}
+
+static json_t *notices(bool warnings) {
+    json_t *list = json_array();
+    for (const cli_notice *n = cli_notices(); n; n = n->next) {
+        if ((n->code != NULL) != warnings) continue;
+        json_t *o = json_object();
+        if (n->code) json_object_set_new(o, "code", json_string(n->code));
+        if (n->where) json_object_set_new(o, "where", cli_json_text(n->where));
+        json_object_set_new(o, "text", cli_json_text(n->text ? n->text : "out of memory"));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
+static int put_json(const char *text, size_t len, void *ctx) {
+    (void)ctx;
+    while (len) {
+        ssize_t n = write(whole.fd, text, len);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return -1;
+        text += n;
+        len -= (size_t)n;
+    }
+    return 0;
+}
+
+static void close_report(int status) {
+    json_t *object = whole.object;
+    if (!object) return;
+    whole.object = NULL; /* writing it may fail */
+    json_object_set_new(object, "status", json_integer(status));
+    json_object_set_new(object, "warnings", notices(true));
+    json_object_set_new(object, "errors", notices(false));
+    size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
+    if (isatty(whole.fd)) flags |= JSON_ENSURE_ASCII;
+    bool failed = json_dump_callback(object, put_json, NULL, flags) || put_json("\n", 1, NULL);
+    if (failed && errno != EPIPE) {
+        cli_die_sys(strcmp(whole.s->json, "-") ? whole.s->json : "standard output", errno);
+    }
+    json_decref(object);
+}
+
+void cli_report_next(void) {
+    if (!whole.object) return;
+    close_report(CLI_YES);
+    begin_object();
+}
+
+static void close_after_error(void) {
+    close_report(CLI_ERROR);
+}
+
+static bool has_data_on_stdout(const cli_settings *s) {
+    cli_mode shows = s->mode[GROUP_SHOW];
+    bool lines = shows < SHOW_COUNT || shows == SHOW_FILES || shows == SHOW_OTHER_FILES;
+    return (s->command->prints_lines && lines) || (s->output && strcmp(s->output, "-") == 0);
+}
+
+static void open_report(cli_settings *s) {
+    struct stat report, errors;
+    whole.fd = STDOUT_FILENO;
+    if (strcmp(s->json, "-") != 0) {
+        cli_refuse_as_input(s->json, s->args, s->nargs);
+        whole.fd = open(s->json, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+        if (whole.fd < 0) cli_die_sys(s->json, errno);
+    } else if (has_data_on_stdout(s)) {
+        cli_die("--json",
+                cli_takes(s->command, OPT_JSON_LINES)
+                    ? "--json=FILE; --json-lines prints the lines as JSON"
+                    : "--json=FILE",
+                "standard output has %s", s->command->prints_lines ? "the lines" : "the filter");
+    }
+    bool shared = fstat(whole.fd, &report) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
+                  report.st_dev == errors.st_dev && report.st_ino == errors.st_ino &&
+                  whole.fd != STDOUT_FILENO;
+    if (shared) s->quiet = true;
+    cli_keep_notices(close_after_error, !shared);
+    begin_object();
+}
+
+int cli_report_run(int (*run)(const cli_settings *s), const cli_settings *s) {
+    static cli_settings own; /* an error in another thread may need it */
+    if (!s->json) return run(s);
+    own = *s;
+    whole.s = &own;
+    open_report(&own);
+    int status = run(&own);
+    close_report(status);
+    return status;
+}
+
+void cli_report_lines(cli_report *r, const cli_lines *read) {
+    cli_report_count(r, NULL, "lines", read->count);
+    cli_report_count(r, NULL, "lines_without_field", read->nothing.count);
+    if (read->nothing.count) {
+        cli_report_count(r, NULL, "first_without_field", read->nothing.line);
+    }
+    cli_report_count(r, NULL, "lines_malformed", read->malformed.count);
+    if (read->malformed.count) {
+        cli_report_count(r, NULL, "first_malformed", read->malformed.line);
+    }
+}
+
+/* ---- Facts -------------------------------------------------------------------------------- */
+
 cli_report cli_report_begin(bool json) {
     bool colours = !json && cli_colours(STDOUT_FILENO);
     return (cli_report){.to = stdout,
-                        .object = json ? json_object() : NULL,
+                        .object = json ? whole.object : NULL,
                         .emphasis = colours ? "\033[1m" : "",
                         .plain = colours ? "\033[0m" : ""};
 }
@@ -130,12 +251,5 @@ void cli_report_flag(cli_report *r, const char *label, const char *name, bool va
 }
 
 void cli_report_end(cli_report *r) {
-    if (r->object) {
-        size_t safe = isatty(STDOUT_FILENO) ? JSON_ENSURE_ASCII : 0;
-        json_dumpf(r->object, r->to, JSON_INDENT(2) | JSON_REAL_PRECISION(12) | safe);
-        fputc('\n', r->to);
-        json_decref(r->object);
-        r->object = NULL;
-    }
-    cli_output_finish_stdio();
+    if (!r->object) cli_output_finish_stdio();
 }

@@ -15,12 +15,19 @@
 
 typedef struct cli_report {
     FILE *to;
-    json_t *object;               /* NULL: text */
+    json_t *object;               /* that of --json; NULL: text */
     const char *emphasis, *plain; /* around labels */
     bool silent;                  /* no text */
 } cli_report;
 
-/* To standard output; labels in bold on terminals. */
+/* Runs a command, and writes the object of --json, with its status and what was wrong, even when an
+ * error exits. */
+int cli_report_run(int (*run)(const cli_settings *s), const cli_settings *s);
+
+/* Writes the object, and begins another: for umbel info, which has one for each filter. */
+void cli_report_next(void);
+
+/* Part of the object of --json, or text on standard output; labels in bold on terminals. */
 cli_report cli_report_begin(bool json);
 
 /* Each takes a label for people and a name for JSON; NULL: not shown there. */
@@ -35,8 +42,11 @@ void cli_report_flag(cli_report *r, const char *label, const char *name, bool va
 /* Any other JSON value; takes ownership. */
 void cli_report_json(cli_report *r, const char *name, json_t *value);
 
-/* Writes the rest; exits if that fails. */
+/* Writes the text; exits if that fails. */
 void cli_report_end(cli_report *r);
+
+/* In JSON only: what was read. */
+void cli_report_lines(cli_report *r, const cli_lines *read);
 
 /* Numbers that JSON cannot express (infinity) become null, those beyond 63 bits strings. */
 json_t *cli_json_real(double value);
@@ -47,8 +57,8 @@ json_t *cli_json_text(const char *text);
 json_t *cli_json_bytes(const void *bytes, size_t len);
 
 /* A filter, and the lines that were read for it (NULL: none), in one line on standard error: keys,
- * size, bits per key, live and promised false-positive rate.  With --json everything about it on
- * standard output instead, unless the filter itself goes there. */
+ * size, bits per key, live and promised false-positive rate; nothing with -q.  With --json
+ * everything about it, in any case. */
 void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *read);
 
 /* "1,000 keys", "about 1,003 keys" where they are estimated, "an unknown number of keys". */

@@ -45,19 +45,6 @@ char *cli_keys_text(const umbel_health *health, char *out) {
     return out;
 }
 
-static void describe_misfits(cli_report *r, const cli_misfits *m, const char *count,
-                             const char *first) {
-    if (!m->count) return;
-    cli_report_count(r, NULL, count, m->count);
-    cli_report_count(r, NULL, first, m->line);
-}
-
-static void describe_lines(cli_report *r, const cli_lines *read) {
-    cli_report_count(r, NULL, "lines", read->count);
-    describe_misfits(r, &read->nothing, "lines_without_field", "first_without_field");
-    describe_misfits(r, &read->malformed, "lines_malformed", "first_malformed");
-}
-
 static void summarise_lines(const cli_lines *read, FILE *to) {
     char count[UMBEL_QUANTITY];
     fprintf(to, "%s, ", cli_count_noun(read->count, "line", count));
@@ -73,13 +60,13 @@ static void summarise_lines(const cli_lines *read, FILE *to) {
 
 void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *read) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
-    if (s->json && !to_stdout) {
+    if (s->json) {
         cli_report r = cli_report_begin(true);
-        if (read) describe_lines(&r, read);
+        cli_report_text(&r, NULL, "file", s->output ? s->output : s->args[0]);
+        if (read) cli_report_lines(&r, read);
         cli_describe(&r, f);
-        cli_report_end(&r);
-        return;
     }
+    if (s->json || s->quiet) return;
     cli_state state = cli_state_of(f);
     const umbel_info *info = &state.info;
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], now[CLI_RATE_NOW];
@@ -180,7 +167,7 @@ static void describe_load(cli_report *r, const umbel_filter *f, const cli_state 
     cli_report_rate_now(r, "rate now", &s->health);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (cli_alike_fails(s)) {
-        cli_report_rate(r, "rate of like keys", "rate_alike", now->rate_alike);
+        cli_report_rate(r, "rate of like keys", "fpr_alike", now->rate_alike);
         cli_report_text(r, "warning", NULL,
                         "the format's hash hardly tells keys like those in it apart");
     }

@@ -124,7 +124,9 @@ void cli_database_answer(cli_database *d, const char *path, bool may, cli_report
     d->files++;
     d->may += may;
     if (!may) return;
-    json_array_append_new(d->list, cli_json_text(path));
+    json_t *o = json_object();
+    json_object_set_new(o, "file", cli_json_text(path));
+    json_array_append_new(d->list, o);
     if (r->object || d->silent) return;
     if (isatty(fileno(r->to))) { /* as ls does: for programs, names are data */
         cli_put_safe(path, r->to);

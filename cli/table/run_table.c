@@ -64,7 +64,7 @@ static size_t report_faults(const umbel_table *t, const char *path, cli_report *
     size_t count = 0;
     json_t *list = json_array();
     for (umbel_err e; (e = umbel_table_fault(t, count, &fault)); count++) {
-        cli_note(path, "byte %" PRIu64 ": %s", fault.offset, fault.what);
+        cli_error(path, NULL, "byte %" PRIu64 ": %s", fault.offset, fault.what);
         json_t *o = json_object();
         json_object_set_new(o, "offset", cli_json_count(fault.offset));
         json_object_set_new(o, "error", json_string(umbel_strerror(e)));
@@ -107,7 +107,7 @@ static void print_answer(const umbel_table *t, const umbel_table_answer *answer,
         cli_put_safe(text, r->to);
         fputc('\n', r->to);
     }
-    cli_report_json(r, "places", places);
+    cli_report_json(r, "may_hold", places);
     if (answer->has_block) {
         cli_report_count(r, NULL, "block_offset", answer->block);
         cli_report_count(r, NULL, "block_bytes", answer->len);
@@ -157,7 +157,7 @@ static int extract(const umbel_table *t, const cli_settings *s) {
     umbel_err e = umbel_table_filter(t, (size_t)s->filter, &f, &diag);
     if (e) cli_die_err("--filter", e, &diag, NULL);
     cli_filter_save(f, UMBEL_FMT_ANY, s->output);
-    if (!s->quiet) cli_summary(f, s, NULL);
+    cli_summary(f, s, NULL);
     umbel_free(f);
     return CLI_YES;
 }
@@ -172,7 +172,7 @@ static bool add_file(const char *path, const cli_settings *s, cli_report *r,
     umbel_table *t = try_table(path, s, &e, &diag);
     if (e) {
         char why[256];
-        cli_note(path, "%s", umbel_explain(e, &diag, why, sizeof why));
+        cli_error(path, NULL, "%s", umbel_explain(e, &diag, why, sizeof why));
         return false;
     }
     if (s->check) {
@@ -214,7 +214,7 @@ static int one(const char *path, const cli_settings *s) {
     return status;
 }
 
-int cli_run_table(const cli_settings *s) {
+static int run(const cli_settings *s) {
     cli_expect_args(s, 1, INT_MAX);
     cli_files files = cli_database_files(s->args, s->nargs, s->index != NULL);
     if (s->output && !s->given[OPT_FILTER]) cli_die("-o", NULL, "needs --filter N");
@@ -222,4 +222,8 @@ int cli_run_table(const cli_settings *s) {
     int status = files.count == 1 ? one(files.at[0], s) : many(&files, s);
     cli_files_free(&files);
     return status;
+}
+
+int cli_run_table(const cli_settings *s) {
+    return cli_report_run(run, s);
 }

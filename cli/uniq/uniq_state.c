@@ -128,7 +128,8 @@ static umbel_filter *load(const cli_settings *s, umbel_clock *clock) {
                  (w->keys && w->keys != info.capacity) || (s->bytes && s->bytes < info.bytes) ||
                  (s->fpr > 0 && s->fpr != info.fpr);
     if (other) {
-        cli_warn(s->state, "already exists: its own plan applies, not the one given here");
+        cli_warn("plan_ignored", s->state,
+                 "already exists: its own plan applies, not the one given here");
     }
     return f;
 }

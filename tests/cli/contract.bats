@@ -132,7 +132,7 @@ ELSEWHERE = {"was replaced, but the old filter stays": "lookup.bats", "could not
              "cannot be locked": "attributes.bats", "cannot be synced here": "../crash/faults.py", "ends within a line": "uniq.bats"}
 page = (root / "docs/contract.md").read_text().split("## All warnings")[1]
 rows = {}
-for row in re.findall(r"^\| (`.*) \| ([0-3]) \|$", page, re.M):
+for row in re.findall(r"^\| (`.*) \| ([0-3]) \| `\w+` \|$", page, re.M):
     rows[re.match(r"`([^`]*)`", row[0])[1]] = (row[0], int(row[1]))
 assert set(rows) == set(CASES), set(rows) ^ set(CASES)
 
@@ -149,8 +149,8 @@ for name, cases in CASES.items():
         assert name in (root / "tests/cli" / ELSEWHERE[name]).read_text(), name
     for before, command in cases:
         help_ = run("help", command[0]).stdout
-        for more in ("", "-q", "-qq", "-j 3", "--json"):
-            if more == "-j 3" and "--threads" not in help_ or more == "--json" and "--json " not in help_:
+        for more in ("", "-q", "-qq", "-j 3", "--json=report"):
+            if more == "-j 3" and "--threads" not in help_ or more == "--json=report" and "--json[=FILE]" not in help_:
                 continue
             if command[0] == "check" and more.startswith("-q"):
                 continue  # there -q ends at the first match
@@ -168,7 +168,7 @@ assert checked > 90, checked
 
 # Every warning in the sources.
 texts = "\n".join(p.read_text() for p in (root / "cli").rglob("*.c"))
-calls = re.findall(r'cli_warn\(\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', texts)
+calls = re.findall(r'cli_warn\(\s*[^,]+,\s*[^,]+,\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', texts)
 table = re.sub(r"\bN\b", "", " ".join(text for text, _ in rows.values()))
 for call in calls:
     words = "".join(re.findall(r'"((?:[^"\\]|\\.)*)"', call))

@@ -281,10 +281,10 @@ to_read() {
     umbel info even.bloom > out
     grep -q '^rate of like keys  1.21%$' out
     grep -q "^warning  *the format's hash hardly tells keys like those in it apart$" out
-    [ "$(umbel info --json even.bloom | jq '.rate_alike > 1000 * .fpr')" = true ]
+    [ "$(umbel info --json even.bloom | jq '.fpr_alike > 1000 * .fpr')" = true ]
     umbel build -qq --format dcso -n 108 -p 1e-5 -o odd.bloom form
     ! umbel info odd.bloom | grep -q 'like keys\|warning'
-    ! umbel info --json odd.bloom | grep -q rate_alike
+    ! umbel info --json odd.bloom | grep -q fpr_alike
 }
 
 @test "formats: spark's seed is an int, other formats have none below 0" {

@@ -33,7 +33,7 @@ make_filter() {
     [ "$status" -eq 2 ]
     [ "$output" = $'keys:100\nother:21' ]
     [[ $stderr == *"nothing: No such file"* ]]
-    umbel check -cH --json f.umb keys empty | jq -c . > got
+    umbel check -cH --json f.umb keys empty | jq -c '.files[]' > got
     printf '%s\n' '{"file":"keys","lines":100,"selected":100}' '{"file":"empty","lines":0,"selected":0}' > want
     cmp want got
     [ "$(umbel check -c f.umb keys keys)" -eq 200 ]
@@ -52,7 +52,7 @@ make_filter() {
     run umbel check --mark f.umb -e nothing-of-the-kind
     [ "$status" -eq 1 ]
     [ "$output" = $'no\tnothing-of-the-kind' ]
-    [ "$(umbel check --mark --json u.umb -e a -e z | jq -c .filters)" = $'["u.umb"]\n[]' ]
+    [ "$(umbel check --mark --json-lines u.umb -e a -e z | jq -c .filters)" = $'["u.umb"]\n[]' ]
     refused "contradict each other" umbel check --mark -v f.umb keys
 }
 

@@ -35,7 +35,7 @@ load helper
 @test "plan: --domains says the promise per name, which is asked with its parents" {
     umbel plan -n 2M -p 1e-6 --domains --kind tight | tr '\n' ' ' | grep -q 'its rate is at most 1 in 500,000 with 2 labels, 1 in 250,000 with 4\.'
     umbel plan -n 2M -p 40% --domains | tr '\n' ' ' | grep -Eq 'at most (79|80)(\.[0-9]+)?% with 2 labels, 100% with 4\.'
-    [ "$(umbel plan -n 2M -p 1e-6 --domains --kind tight --json | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["rate_name_4_labels"] * 1e6))')" = 4 ]
+    [ "$(umbel plan -n 2M -p 1e-6 --domains --kind tight --json | python3 -c 'import json, sys; print(round(json.load(sys.stdin)["fpr_4_labels"] * 1e6))')" = 4 ]
     refused "--domains and --format contradict" umbel plan -n 2M --domains --format guava
 }
 
@@ -66,9 +66,9 @@ import json
 p = json.load(open("plan.json"))
 kinds = {k["kind"]: k for k in p["kinds"]}
 assert p["keys"] == 2000000000 and p["bytes"] == 500 << 20, p
-assert abs(kinds["classic"]["rate"] - 0.378) < 0.001, kinds
+assert abs(kinds["classic"]["fpr"] - 0.378) < 0.001, kinds
 assert abs(kinds["classic"]["bound"] - 0.234) < 0.001, kinds
-assert len(p["curve"]) == 9 and p["curve"][0]["rate"] < p["curve"][-1]["rate"]
+assert len(p["curve"]) == 9 and p["curve"][0]["fpr"] < p["curve"][-1]["fpr"]
 P
 }
 

@@ -106,16 +106,16 @@ P
 @test "--json: check, uniq and several filters" {
     seq 1000 > keys
     umbel build -q -p 1e-9 -o k.umb keys
-    run --separate-stderr umbel check --json --also k.umb k.umb -e 5 -e none -e $'a\xff'
+    run --separate-stderr umbel check --json-lines --also k.umb k.umb -e 5 -e none -e $'a\xff'
     [ "$output" = '{"line": "5", "filters": ["k.umb", "k.umb"]}' ]
-    [ "$(umbel check -v --json k.umb -e $'a\xff')" = '{"line": {"bytes": "Yf8="}, "filters": []}' ]
-    [ "$(umbel check -c --json k.umb -e 5 -e none)" = '{"lines": 2, "selected": 1}' ]
-    run --separate-stderr umbel uniq --json -n 1000 -p 1% keys keys
-    python3 - "$stderr" <<'P'
+    [ "$(umbel check -v --json-lines k.umb -e $'a\xff')" = '{"line": {"bytes": "Yf8="}, "filters": []}' ]
+    [ "$(umbel check -c --json k.umb -e 5 -e none | jq -c '[.lines, .selected]')" = '[2,1]' ]
+    run --separate-stderr umbel uniq --json=report -n 1000 -p 1% keys keys
+    python3 - "$(< report)" <<'P'
 import json, sys
 o = json.loads(sys.argv[1])
 assert o["lines"] == 2000 and 980 < o["new"] <= 1000, o
-assert o["rate_promised"] == 0.01 and 0 < o["rate_now"] < 0.01 and 0 < o["lost_estimated"] < 10, o
+assert o["fpr"] == 0.01 and 0 < o["fpr_now"] < 0.01 and 0 < o["lost_estimated"] < 10, o
 P
     [ "$(umbel info k.umb k.umb | grep -c '^file  *k.umb')" = 2 ]
     umbel info --json k.umb k.umb > two
@@ -235,7 +235,7 @@ P
 @test "--json: bytes that are not UTF-8 come as base64" {
     printf 'caf\351\nok\n' > latin1
     umbel build -q -n 9 -o l.umb latin1
-    umbel check --json l.umb latin1 | python3 -c '
+    umbel check --json-lines l.umb latin1 | python3 -c '
 import base64, json, sys
 first, second = (json.loads(line) for line in sys.stdin)
 assert base64.b64decode(first["line"]["bytes"]) == b"caf\xe9", first

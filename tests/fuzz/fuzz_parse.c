@@ -109,8 +109,8 @@ void cli_die_sys(const char *where, int sys) {
     cli_die(where, NULL, "%s", strerror(sys));
 }
 
-void cli_warn(const char *where, const char *what, ...) {
-    (void)where, (void)what;
+void cli_warn(const char *code, const char *where, const char *what, ...) {
+    (void)code, (void)where, (void)what;
 }
 
 void *cli_alloc(size_t size) {
