@@ -9,13 +9,14 @@
 #include <string.h>
 #include <strings.h>
 
+#include "names.h"
 #include "value/server_memory.h"
 
 bf_settings bf_config = {.error = 0.01, .capacity = 100, .expansion = 2, .layout = BF_BLOCKED};
 
 /* RedisBloom's integer settings, with its names and limits; the older name is only a loadmodule
  * argument.  Those of cuckoo filters may still be in a redis.conf: they are accepted and have no
- * effect. */
+ * effect.  Under a prefix of its own the module has those of Bloom filters, without the "bf-". */
 typedef struct number {
     const char *name, *older;
     long long *value, min, max;
@@ -29,9 +30,19 @@ static const number numbers[] = {
     {"cf-expansion-factor", NULL, &(long long){1}, 0, 32768},
     {"cf-max-expansions", "CF_MAX_EXPANSIONS", &(long long){32}, 1, 65535},
 };
-enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
+enum { NUMBERS = sizeof numbers / sizeof numbers[0], BLOOMS_NUMBERS = 2 };
+
+static size_t numbers_here(void) {
+    return bf_names_redisblooms() ? NUMBERS : BLOOMS_NUMBERS;
+}
 
 #define ERROR_NAME "bf-error-rate"
+
+/* A setting's name in this server. */
+static const char *setting(const char *name) {
+    bool theirs = strncmp(name, "bf-", strlen("bf-")) == 0;
+    return theirs && !bf_names_redisblooms() ? name + strlen("bf-") : name;
+}
 
 /* Servers have no fractional settings: this one is a string, shown as it was given. */
 static char error_text[64] = "0.01";
@@ -81,10 +92,11 @@ static int set_error(const char *name, RedisModuleString *value, void *privdata,
     (void)name, (void)privdata;
     double error = 0;
     if (RedisModule_StringToDouble(value, &error) != REDISMODULE_OK) {
-        return refuse(err, "Invalid value for `%s`", ERROR_NAME);
+        return refuse(err, "Invalid value for `%s`", setting(ERROR_NAME));
     }
     if (!valid_error(error)) {
-        return refuse(err, "Value for `%s` must be in the range (0.000000, 1.000000)", ERROR_NAME);
+        return refuse(err, "Value for `%s` must be in the range (0.000000, 1.000000)",
+                      setting(ERROR_NAME));
     }
     size_t len = 0;
     bool capped = error > BF_ERROR_MAX;
@@ -104,8 +116,8 @@ static int set_number(const char *name, long long value, void *privdata, RedisMo
     const number *n = privdata;
     (void)name;
     if (value < n->min || value > n->max) {
-        return refuse(err, "Value for `%s` must be in the range [%lld, %lld]", n->name, n->min,
-                      n->max);
+        return refuse(err, "Value for `%s` must be in the range [%lld, %lld]", setting(n->name),
+                      n->min, n->max);
     }
     *n->value = value;
     return REDISMODULE_OK;
@@ -137,12 +149,13 @@ static int parse_error(RedisModuleString *value) {
 }
 
 static bool is_called(const char *argument, const char *name, const char *older) {
-    return !strcasecmp(argument, name) || (older && !strcasecmp(argument, older));
+    return !strcasecmp(argument, setting(name)) || (older && !strcasecmp(argument, older));
 }
 
 static int parse_argument(const char *name, RedisModuleString *value) {
+    if (bf_names_are(name)) return REDISMODULE_OK; /* bf_names_read has it */
     if (is_called(name, ERROR_NAME, "ERROR_RATE")) return parse_error(value);
-    for (size_t i = 0; i < NUMBERS; i++) {
+    for (size_t i = 0; i < numbers_here(); i++) {
         if (!is_called(name, numbers[i].name, numbers[i].older)) continue;
         long long given = 0;
         if (RedisModule_StringToLongLong(value, &given) != REDISMODULE_OK ||
@@ -171,18 +184,18 @@ static int parse_arguments(RedisModuleCtx *ctx, RedisModuleString **argv, int ar
     return REDISMODULE_OK;
 }
 
-/* RedisBloom's settings.  Redis 8, the only server with LoadDefaultConfigs, knows them without the
- * prefix "bf."; the name after the bar is an alias, the name on all other servers. */
+/* RedisBloom's settings.  In its place Redis 8, the only server with LoadDefaultConfigs, knows them
+ * without the prefix "bf."; the name after the bar is an alias, the name on all other servers. */
 static int register_redisblooms(RedisModuleCtx *ctx) {
-    bool plain = RedisModule_LoadDefaultConfigs != NULL;
+    bool plain = RedisModule_LoadDefaultConfigs != NULL && bf_names_redisblooms();
     const char *format = plain ? "%s|bf.%s" : "%s";
     unsigned flags = plain ? REDISMODULE_CONFIG_UNPREFIXED : REDISMODULE_CONFIG_DEFAULT;
     char name[64];
-    snprintf(name, sizeof name, format, ERROR_NAME, ERROR_NAME);
+    snprintf(name, sizeof name, format, setting(ERROR_NAME), ERROR_NAME);
     int failed = RedisModule_RegisterStringConfig(ctx, name, error_text, flags, get_error,
                                                   set_error, NULL, NULL);
-    for (size_t i = 0; i < NUMBERS; i++) {
-        snprintf(name, sizeof name, format, numbers[i].name, numbers[i].name);
+    for (size_t i = 0; i < numbers_here(); i++) {
+        snprintf(name, sizeof name, format, setting(numbers[i].name), numbers[i].name);
         failed |= RedisModule_RegisterNumericConfig(ctx, name, *numbers[i].value, flags, INT64_MIN,
                                                     INT64_MAX, get_number, set_number, NULL,
                                                     (void *)(uintptr_t)&numbers[i]);

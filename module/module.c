@@ -10,12 +10,11 @@
 #include "command/create.h"
 #include "command/merging.h"
 #include "config.h"
+#include "names.h"
 #include "storage/types.h"
 #include "umbel.h"
 #include "value/server_memory.h"
 
-/* RedisBloom's name: clients look for it in MODULE LIST, and it prefixes settings (bf.NAME). */
-#define MODULE_NAME "bf"
 #define SINCE "0.1.0"
 
 /* How a command uses its first key, as ACL read and write permissions see it. */
@@ -28,7 +27,7 @@ enum {
 };
 
 typedef struct command {
-    const char *name;
+    const char *name; /* after the prefix */
     RedisModuleCmdFunc run;
     const char *flags, *categories;
     int arity; /* -n: at least n */
@@ -45,41 +44,41 @@ typedef struct command {
 
 /* clang-format off */
 static const command commands[] = {
-    { "bf.reserve", bf_cmd_reserve, WRITE, -4, ADDS, 1, bf_args_reserve, "O(n) in the bytes allocated",
+    { "reserve", bf_cmd_reserve, WRITE, -4, ADDS, 1, bf_args_reserve, "O(n) in the bytes allocated",
       "Creates an empty filter with the given false-positive rate and capacity" },
-    { "bf.add", bf_cmd_add, WRITE, 3, ADDS, 1, bf_args_item, "O(k) in the layers",
+    { "add", bf_cmd_add, WRITE, 3, ADDS, 1, bf_args_item, "O(k) in the layers",
       "Adds an item, creating the filter if the key does not exist" },
-    { "bf.madd", bf_cmd_madd, WRITE, -3, ADDS, 1, bf_args_items, "O(k * n) in layers and items",
+    { "madd", bf_cmd_madd, WRITE, -3, ADDS, 1, bf_args_items, "O(k * n) in layers and items",
       "Adds items, creating the filter if the key does not exist" },
-    { "bf.insert", bf_cmd_insert, WRITE, -2, ADDS, 1, bf_args_insert, "O(k * n) in layers and items",
+    { "insert", bf_cmd_insert, WRITE, -2, ADDS, 1, bf_args_insert, "O(k * n) in layers and items",
       "Adds items, creating the filter with the given properties if the key does not exist" },
-    { "bf.exists", bf_cmd_exists, READ, 3, READS, 1, bf_args_item, "O(k) in the layers",
+    { "exists", bf_cmd_exists, READ, 3, READS, 1, bf_args_item, "O(k) in the layers",
       "Checks whether an item was added; a yes may be a false positive, at the filter's rate" },
-    { "bf.mexists", bf_cmd_mexists, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
+    { "mexists", bf_cmd_mexists, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
       "Checks for each item whether it was added" },
-    { "bf.remove", bf_cmd_remove, SHRINK, -3, DELETES, 1, bf_args_items, "O(n) in the items",
+    { "remove", bf_cmd_remove, SHRINK, -3, DELETES, 1, bf_args_items, "O(n) in the items",
       "Removes items from a counting filter" },
-    { "bf.count", bf_cmd_count, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
+    { "count", bf_cmd_count, READ, -3, READS, 1, bf_args_items, "O(k * n) in layers and items",
       "Returns how often each item was added, up to 15 in a counting filter" },
-    { "bf.clear", bf_cmd_clear, SHRINK, 2, DELETES, 1, bf_args_key, "O(n) in the bytes of the filter",
+    { "clear", bf_cmd_clear, SHRINK, 2, DELETES, 1, bf_args_key, "O(n) in the bytes of the filter",
       "Removes all items and keeps the filter" },
-    { "bf.advance", bf_cmd_advance, SHRINK, 4, DELETES, 1, bf_args_advance, "O(n) in the bytes of the generations",
+    { "advance", bf_cmd_advance, SHRINK, 4, DELETES, 1, bf_args_advance, "O(n) in the bytes of the generations",
       "Forgets the oldest generations of a window that goes by the clock" },
-    { "bf.merge", bf_cmd_merge, WRITE, -3, ADDS, -1, bf_args_merge, "O(n) in the bytes of the filters",
+    { "merge", bf_cmd_merge, WRITE, -3, ADDS, -1, bf_args_merge, "O(n) in the bytes of the filters",
       "Adds all items of other filters that have the same properties" },
-    { "bf.card", bf_cmd_card, READ, 2, LOOKS, 1, bf_args_key, "O(1)",
+    { "card", bf_cmd_card, READ, 2, LOOKS, 1, bf_args_key, "O(1)",
       "Returns the number of items added" },
-    { "bf.info", bf_cmd_info, READ, -2, LOOKS, 1, bf_args_info, "O(1)",
+    { "info", bf_cmd_info, READ, -2, LOOKS, 1, bf_args_info, "O(1)",
       "Returns capacity, size and other figures of a filter" },
-    { "bf.debug", bf_cmd_debug, READ, 2, LOOKS, 1, bf_args_key, "O(k) in the layers",
+    { "debug", bf_cmd_debug, READ, 2, LOOKS, 1, bf_args_key, "O(k) in the layers",
       "Returns figures of each layer" },
-    { "bf.stats", bf_cmd_stats, READ_ALL, 2, LOOKS, 1, bf_args_key, "O(n) in the bytes of the filter",
+    { "stats", bf_cmd_stats, READ_ALL, 2, LOOKS, 1, bf_args_key, "O(n) in the bytes of the filter",
       "Returns what the bits show: live false-positive rate, fill, estimated number of items" },
-    { "bf.scandump", bf_cmd_scandump, READ, 3, READS, 1, bf_args_scandump, "O(n) in the bytes returned",
+    { "scandump", bf_cmd_scandump, READ, 3, READS, 1, bf_args_scandump, "O(n) in the bytes returned",
       "Dumps a filter in chunks" },
-    { "bf.loadchunk", bf_cmd_loadchunk, WRITE, 4, UPDATES, 1, bf_args_loadchunk, "O(n) in the bytes",
-      "Loads a chunk returned by BF.SCANDUMP" },
-    { "bf.load", bf_cmd_load, WRITE, 3, UPDATES, 1, bf_args_load, "O(n) in the bytes",
+    { "loadchunk", bf_cmd_loadchunk, WRITE, 4, UPDATES, 1, bf_args_loadchunk, "O(n) in the bytes",
+      "Loads a chunk of a dump" },
+    { "load", bf_cmd_load, WRITE, 3, UPDATES, 1, bf_args_load, "O(n) in the bytes",
       "Loads a whole filter" },
 };
 /* clang-format on */
@@ -117,24 +116,47 @@ static int document(RedisModuleCommand *made, const command *c) {
 }
 
 /* Servers let modules assign commands to ACL categories since 7.2, and add categories since 7.4. */
-static int categorize(RedisModuleCommand *made, const char *categories, bool bloom) {
+static int categorize(RedisModuleCommand *made, const char *categories, const char *own) {
     char text[64];
     if (!RedisModule_SetCommandACLCategories) return REDISMODULE_OK;
-    snprintf(text, sizeof text, "%s%s", bloom ? "bloom " : "", categories);
+    snprintf(text, sizeof text, "%s %s", own, categories);
     return RedisModule_SetCommandACLCategories(made, text);
 }
 
+static int register_command(RedisModuleCtx *ctx, const command *c, const char *prefix,
+                            const char *category) {
+    char name[BF_PREFIX_MAX + 32];
+    snprintf(name, sizeof name, "%s.%s", prefix, c->name);
+    if (RedisModule_CreateCommand(ctx, name, c->run, c->flags, 1, c->last_key, 1)) {
+        RedisModule_Log(ctx, "warning", "the command %s exists", name);
+        return REDISMODULE_ERR;
+    }
+    RedisModuleCommand *made = RedisModule_GetCommand(ctx, name);
+    return document(made, c) | categorize(made, c->categories, category);
+}
+
+/* The category of RedisBloom's commands is RedisBloom's, if that is here as well. */
 static int register_commands(RedisModuleCtx *ctx) {
     int failed = 0;
-    bool bloom = RedisModule_AddACLCategory && !RedisModule_AddACLCategory(ctx, "bloom");
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0] && !failed; i++) {
-        const command *c = &commands[i];
-        failed = RedisModule_CreateCommand(ctx, c->name, c->run, c->flags, 1, c->last_key, 1);
-        if (failed) break;
-        RedisModuleCommand *made = RedisModule_GetCommand(ctx, c->name);
-        failed = document(made, c) | categorize(made, c->categories, bloom);
+    const char *category = bf_names_redisblooms() ? "bloom" : bf_prefix(0);
+    if (!RedisModule_AddACLCategory || RedisModule_AddACLCategory(ctx, category)) category = "";
+    for (size_t p = 0; p < bf_prefixes() && !failed; p++) {
+        for (size_t i = 0; i < sizeof commands / sizeof commands[0] && !failed; i++) {
+            failed = register_command(ctx, &commands[i], bf_prefix(p), category);
+        }
     }
     return failed;
+}
+
+/* The name that is taken, here or by another module; false after a line in the log. */
+static bool name_is_free(RedisModuleCtx *ctx, bool loaded) {
+    if (!loaded && !RedisModule_IsModuleNameBusy(bf_prefix(0))) return true;
+    RedisModule_Log(ctx, "warning",
+                    loaded ? "umbel.so is loaded already"
+                           : "a module %s is loaded already: leave it out, or load umbel.so beside "
+                             "it, with commands of its own, by adding `prefix UM`",
+                    bf_prefix(0));
+    return false;
 }
 
 static int module_version(void) {
@@ -144,17 +166,21 @@ static int module_version(void) {
 UMBEL_API int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc) {
-    if (bf_api_resolve(ctx) || RedisModule_IsModuleNameBusy(MODULE_NAME)) return REDISMODULE_ERR;
+    static bool loaded; /* a library that is loaded twice is there once */
+    if (bf_api_resolve(ctx) || bf_names_read(ctx, argv, argc)) return REDISMODULE_ERR;
+    if (!name_is_free(ctx, loaded)) return REDISMODULE_ERR;
+    loaded = true;
     bf_memory_register();
-    RedisModule_SetModuleAttribs(ctx, MODULE_NAME, module_version(), REDISMODULE_APIVER_1);
+    RedisModule_SetModuleAttribs(ctx, bf_prefix(0), module_version(), REDISMODULE_APIVER_1);
     /* A server ignores option bits that it does not know. */
     RedisModule_SetModuleOptions(ctx, REDISMODULE_OPTIONS_HANDLE_IO_ERRORS |
                                           REDISMODULE_OPTION_NO_IMPLICIT_SIGNAL_MODIFIED |
                                           REDISMODULE_OPTIONS_HANDLE_REPL_ASYNC_LOAD |
                                           VALKEYMODULE_OPTIONS_HANDLE_ATOMIC_SLOT_MIGRATION);
     if (bf_types_register(ctx) || register_commands(ctx) || bf_info_register(ctx) ||
-        bf_fleet_register(ctx) || bf_replication_register(ctx) || bf_merging_register(ctx)) {
+        bf_replication_register(ctx) || bf_merging_register(ctx)) {
         return REDISMODULE_ERR;
     }
+    if (bf_names_redisblooms() && bf_fleet_register(ctx)) return REDISMODULE_ERR;
     return bf_config_register(ctx, argv, argc);
 }

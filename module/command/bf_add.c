@@ -14,6 +14,7 @@
 #include "command/merging.h"
 #include "command/reply.h"
 #include "config.h"
+#include "names.h"
 
 /* ---- Adding items, replying, replicating ---- */
 
@@ -40,7 +41,7 @@ static void publish(const bf_key *key, RedisModuleString **items, const outcome 
     } else if (changed && o->verbatim && o->done == o->asked) {
         RedisModule_ReplicateVerbatim(key->ctx);
     } else if (changed) {
-        RedisModule_Replicate(key->ctx, "BF.MADD", "sv", key->name, items, o->done);
+        RedisModule_Replicate(key->ctx, bf_named("BF.MADD"), "sv", key->name, items, o->done);
     }
     if (created) bf_key_changed(key, "bf.reserve");
     if (changed) bf_key_changed(key, "bf.add");

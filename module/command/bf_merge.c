@@ -15,6 +15,7 @@
 #include "command/reply.h"
 #include "config.h"
 #include "counters.h"
+#include "names.h"
 #include "storage/types.h"
 #include "value/value_memory.h"
 
@@ -78,15 +79,15 @@ static void account_for_pause(RedisModuleCtx *ctx, void *data) {
     long long *began = data, pause = RedisModule_Milliseconds() - *began;
     RedisModule_Free(began);
     if (pause <= 0) return;
-    RedisModule_LatencyAddSample("bf-merge", pause);
+    RedisModule_LatencyAddSample(bf_named("bf-merge"), pause);
     if ((uint64_t)pause > bf_counters[BF_MERGE_PAUSE]) {
         bf_counters[BF_MERGE_PAUSE] = (uint64_t)pause;
     }
     if (pause >= LONG) {
-        RedisModule_Log(ctx, "warning",
-                        "BF.MERGE: replicating the classic filter as a whole kept clients waiting "
-                        "for %lld ms",
-                        pause);
+        RedisModule_Log(
+            ctx, "warning",
+            "%s: replicating the classic filter as a whole kept clients waiting for %lld ms",
+            bf_named("BF.MERGE"), pause);
     }
 }
 
@@ -113,7 +114,7 @@ bool bf_merge_put(RedisModuleCtx *ctx, bf_merge *m) {
         *since = began;
         RedisModule_CreateTimer(ctx, 0, account_for_pause, since);
     } else {
-        RedisModule_Replicate(ctx, "BF.MERGE", "v", m->names, (size_t)m->count);
+        RedisModule_Replicate(ctx, bf_named("BF.MERGE"), "v", m->names, (size_t)m->count);
     }
     bf_count(BF_MERGES, 1);
     bf_key_changed(&key, "bf.merge");

@@ -9,6 +9,7 @@
 
 #include "command/reply.h"
 #include "config.h"
+#include "names.h"
 #include "storage/dump.h"
 
 static const char *cannot_scale(const bf_options *options, uint64_t limit) {
@@ -191,7 +192,7 @@ static void say_expiry(const bf_key *key) {
 }
 
 static void replicate_chunk(const bf_key *key, int64_t iterator, const uint8_t *bytes, size_t len) {
-    RedisModule_Replicate(key->ctx, "BF.LOADCHUNK", "slb", key->name, (long long)iterator,
+    RedisModule_Replicate(key->ctx, bf_named("BF.LOADCHUNK"), "slb", key->name, (long long)iterator,
                           (const char *)bytes, len);
 }
 
@@ -258,11 +259,12 @@ void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisMod
     }
     const words *w = words_of(key, params);
     if (has_secret(params)) {
-        RedisModule_Replicate(key->ctx, "BF.INSERT", "svbsv", key->name, w->list, w->count,
-                              (const char *)params->key, sizeof params->key, word, items, count);
+        RedisModule_Replicate(key->ctx, bf_named("BF.INSERT"), "svbsv", key->name, w->list,
+                              w->count, (const char *)params->key, sizeof params->key, word, items,
+                              count);
     } else {
-        RedisModule_Replicate(key->ctx, "BF.INSERT", "svsv", key->name, w->list, w->count, word,
-                              items, count);
+        RedisModule_Replicate(key->ctx, bf_named("BF.INSERT"), "svsv", key->name, w->list, w->count,
+                              word, items, count);
     }
     if (key->expires) say_expiry(key);
 }
@@ -280,12 +282,12 @@ void bf_replicate_creation(const bf_key *key, const bf_params *params) {
     const words *w = words_of(key, params);
     RedisModuleString *rate = w->list[RATE], *size = w->list[SIZE];
     if (has_secret(params)) {
-        RedisModule_Replicate(key->ctx, "BF.RESERVE", "sssvb", key->name, rate, size,
+        RedisModule_Replicate(key->ctx, bf_named("BF.RESERVE"), "sssvb", key->name, rate, size,
                               w->list + REST, w->count - REST, (const char *)params->key,
                               sizeof params->key);
     } else {
-        RedisModule_Replicate(key->ctx, "BF.RESERVE", "sssv", key->name, rate, size, w->list + REST,
-                              w->count - REST);
+        RedisModule_Replicate(key->ctx, bf_named("BF.RESERVE"), "sssv", key->name, rate, size,
+                              w->list + REST, w->count - REST);
     }
     if (key->expires) say_expiry(key);
 }

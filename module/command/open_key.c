@@ -8,6 +8,7 @@
 #include "command/reply.h"
 #include "config.h"
 #include "counters.h"
+#include "names.h"
 #include "storage/types.h"
 #include "value/value_memory.h"
 #include "value/value_window.h"
@@ -18,7 +19,7 @@ static bf_value *open_now(bf_key *key, RedisModuleCtx *ctx, RedisModuleString *n
     key->opened = RedisModule_OpenKey(ctx, name, mode);
     if (!key->opened) return NULL;
     const RedisModuleType *type = RedisModule_ModuleTypeGetType(key->opened);
-    if (!type || (type != bf_type_blocked && type != bf_type_redisbloom)) {
+    if (!bf_type_is_ours(type)) {
         key->foreign = RedisModule_KeyType(key->opened) != REDISMODULE_KEYTYPE_EMPTY;
         return NULL;
     }
@@ -37,7 +38,7 @@ static void forget_aged(const bf_key *key, bf_value *edit, int mode) {
     if (bf_config_replayed(key->ctx) || RedisModule_AvoidReplicaTraffic()) return;
     uint64_t ended = umbel_clock_steps(&clock, (uint64_t)RedisModule_Milliseconds() / 1000);
     if (clock.advanced == before.advanced || bf_value_advance(edit, ended, &clock)) return;
-    RedisModule_Replicate(key->ctx, "BF.ADVANCE", "sll", key->name, (long long)ended,
+    RedisModule_Replicate(key->ctx, bf_named("BF.ADVANCE"), "sll", key->name, (long long)ended,
                           (long long)clock.advanced);
     bf_count(BF_WINDOWS_ADVANCED, (int64_t)ended);
     if (ended) bf_key_changed(key, "bf.advance");
@@ -76,8 +77,8 @@ void bf_key_put(bf_key *key, bf_value *value) {
 
 void bf_key_changed(const bf_key *key, const char *event) {
     RedisModule_SignalModifiedKey(key->ctx, key->name);
-    RedisModule_NotifyKeyspaceEvent(
-        key->ctx, REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE, event, key->name);
+    int kinds = REDISMODULE_NOTIFY_GENERIC | REDISMODULE_NOTIFY_MODULE;
+    RedisModule_NotifyKeyspaceEvent(key->ctx, kinds, bf_named(event), key->name);
 }
 
 bool bf_key_may_yield(RedisModuleCtx *ctx) {

@@ -2,17 +2,25 @@
 #include "storage/types.h"
 
 #include "counters.h"
+#include "names.h"
 #include "storage/dump.h"
 #include "value/value_memory.h"
 
 /* A dump of up to this size goes into a single command: replayed completely or not at all. */
 enum { WHOLE_MAX = 16 * 1024 * 1024, EFFORT_BYTES = 64 * 1024 };
 
-RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
+/* Classic filters have RedisBloom's type, or where that is RedisBloom's own, another one.  It is
+ * loaded in both places, and keys that have it keep it. */
+static RedisModuleType *blocked, *redisbloom, *classic;
 void (*bf_before_copy)(void);
 
 RedisModuleType *bf_type_of(const bf_value *v) {
-    return v->layout == BF_REDISBLOOM ? bf_type_redisbloom : bf_type_blocked;
+    if (v->layout == BF_BLOCKED) return blocked;
+    return redisbloom ? redisbloom : classic;
+}
+
+bool bf_type_is_ours(const RedisModuleType *type) {
+    return type && (type == blocked || type == redisbloom || type == classic);
 }
 
 void bf_refuse_dump(RedisModuleIO *io, const char *whose, const umbel_diag *diag) {
@@ -32,17 +40,18 @@ static void rewrite(RedisModuleIO *aof, RedisModuleString *key, void *value) {
     int64_t next = 1;
     if (v->layout == BF_BLOCKED && bf_value_memory(v) <= WHOLE_MAX) {
         uint8_t *whole = bf_dump_whole(v, &len);
-        RedisModule_EmitAOF(aof, "BF.LOAD", "sb", key, (const char *)whole, len);
+        RedisModule_EmitAOF(aof, bf_named("BF.LOAD"), "sb", key, (const char *)whole, len);
         RedisModule_Free(whole);
         return;
     }
     uint8_t *head = bf_dump_head(v, &len);
-    RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)next, (const char *)head, len);
+    RedisModule_EmitAOF(aof, bf_named("BF.LOADCHUNK"), "slb", key, (long long)next,
+                        (const char *)head, len);
     RedisModule_Free(head);
     for (bf_dump_chunk(v, next, &next, &bytes, &len); next;
          bf_dump_chunk(v, next, &next, &bytes, &len)) {
-        RedisModule_EmitAOF(aof, "BF.LOADCHUNK", "slb", key, (long long)next, (const char *)bytes,
-                            len);
+        RedisModule_EmitAOF(aof, bf_named("BF.LOADCHUNK"), "slb", key, (long long)next,
+                            (const char *)bytes, len);
     }
 }
 
@@ -106,10 +115,13 @@ int bf_types_register(RedisModuleCtx *ctx) {
     };
     methods.rdb_load = bf_redisbloom_load;
     methods.rdb_save = bf_redisbloom_save;
-    bf_type_redisbloom =
-        RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
+    if (bf_names_redisblooms()) {
+        redisbloom = RedisModule_CreateDataType(ctx, "MBbloom--", BF_REDISBLOOM_ENCVER, &methods);
+        if (!redisbloom) return REDISMODULE_ERR;
+    }
+    classic = RedisModule_CreateDataType(ctx, "umbel-cl-", BF_REDISBLOOM_ENCVER, &methods);
     methods.rdb_load = bf_blocked_load;
     methods.rdb_save = bf_blocked_save;
-    bf_type_blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
-    return bf_type_redisbloom && bf_type_blocked ? REDISMODULE_OK : REDISMODULE_ERR;
+    blocked = RedisModule_CreateDataType(ctx, "umbel-bf-", BF_BLOCKED_ENCVER, &methods);
+    return classic && blocked ? REDISMODULE_OK : REDISMODULE_ERR;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT
  *
- * types.h - the two data types registered with the server: RedisBloom's MBbloom-- for its layout,
- *           umbel-bf- for the blocked one
+ * types.h - the data types registered with the server: umbel-bf- for the blocked layout,
+ *           RedisBloom's MBbloom-- for the classic one, or umbel-cl- where that is RedisBloom's own
  *
  * Encoding versions belong to types, so each layout has its own type.
  */
@@ -11,13 +11,12 @@
 #include "api.h"
 #include "value/value.h"
 
-/* Registers both types; REDISMODULE_ERR if the server refuses one.  Call once, in OnLoad. */
+/* Registers the types; REDISMODULE_ERR if the server refuses one.  Call once, in OnLoad. */
 int bf_types_register(RedisModuleCtx *ctx);
-
-extern RedisModuleType *bf_type_redisbloom, *bf_type_blocked;
 
 /* The type under which a value is stored. */
 RedisModuleType *bf_type_of(const bf_value *v);
+bool bf_type_is_ours(const RedisModuleType *type);
 
 /* Called before the server copies a value in RedisBloom's layout. */
 extern void (*bf_before_copy)(void);

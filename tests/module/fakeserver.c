@@ -9,7 +9,7 @@
 #include "value/server_memory.h"
 
 fake_memory fake_heap;
-fake_type fake_types[2];
+fake_type fake_types[FAKE_TYPES];
 
 /* ---- Memory ---- */
 
@@ -96,7 +96,9 @@ static size_t size_of(void *ptr) {
 static RedisModuleType *create_type(RedisModuleCtx *ctx, const char *name, int encver,
                                     RedisModuleTypeMethods *methods) {
     (void)ctx;
-    int i = strcmp(name, "umbel-bf-") == 0 ? FAKE_BLOCKED : FAKE_REDISBLOOM;
+    int i = strcmp(name, "umbel-bf-") == 0   ? FAKE_BLOCKED
+            : strcmp(name, "umbel-cl-") == 0 ? FAKE_CLASSIC
+                                             : FAKE_REDISBLOOM;
     fake_types[i] = (fake_type){name, encver, *methods};
     return (RedisModuleType *)&fake_types[i];
 }

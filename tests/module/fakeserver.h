@@ -25,14 +25,14 @@ extern fake_memory fake_heap;
 
 /* ---- Types ---- */
 
-/* What the module registered, in that order: MBbloom--, umbel-bf-. */
-enum { FAKE_REDISBLOOM, FAKE_BLOCKED };
+/* What the module registered: MBbloom--, umbel-bf-, umbel-cl-. */
+enum { FAKE_REDISBLOOM, FAKE_BLOCKED, FAKE_CLASSIC, FAKE_TYPES };
 typedef struct fake_type {
     const char *name;
     int encver;
     RedisModuleTypeMethods methods;
 } fake_type;
-extern fake_type fake_types[2];
+extern fake_type fake_types[FAKE_TYPES];
 
 /* ---- Input and output ---- */
 
