@@ -16,13 +16,6 @@
 #define UMBELI_X86 0
 #endif
 
-#if defined(__aarch64__) && defined(__ARM_NEON) && !defined(__AARCH64EB__) && \
-    !defined(UMBEL_GENERIC)
-#define UMBELI_NEON 1 /* part of the architecture: nothing to detect */
-#else
-#define UMBELI_NEON 0
-#endif
-
 enum {
     UMBELI_CPU_AVX2 = 1 << 0,   /* and the operating system saves the registers */
     UMBELI_CPU_AVX512 = 1 << 1, /* likewise, and without a lower clock: Ice Lake, Zen 4 and later */

@@ -19,7 +19,7 @@ umbel_err umbeli_filter_new(const umbeli_ops *ops, const char *layout, const umb
     f->shape = *shape;
     f->settings = *settings;
     f->data_len = data_len;
-    f->concurrent = ops->concurrent;
+    f->concurrent = settings->concurrent && !borrow;
     if (borrow) {
         f->data = (uint8_t *)(uintptr_t)borrow; /* frozen: never written */
         f->frozen = true;

@@ -42,7 +42,7 @@ typedef struct umbeli_ops {
     const struct umbeli_kind *kind; /* the kind in native files; NULL: cannot be stored in one */
     const struct umbeli_chain_policy *policy; /* of chains; NULL for all others */
     const char *kernel;
-    bool concurrent; /* adds are atomic: any number of writers */
+    bool concurrent; /* any number of threads can add, if the filter was made for that */
 
     bool (*contains)(const umbel_filter *f, const void *key, size_t len);
     umbel_err (*add)(umbel_filter *f, const void *key, size_t len, bool *was_new);

@@ -38,7 +38,7 @@ cmp gcc.umb clang.umb
 # As on a processor without our kernels and a system without mappings, threads or locks: the headers
 # of these are traps.
 mkdir -p traps/sys
-for header in immintrin.h arm_neon.h sys/mman.h sys/file.h pthread.h; do
+for header in immintrin.h sys/mman.h sys/file.h pthread.h; do
     echo "#error $header does not exist on every system" >traps/$header
 done
 lacking="GENERIC NO_MMAP NO_HUGE_PAGES NO_THREADS NO_FLOCK"

@@ -13,41 +13,34 @@
 
 static const uint8_t secret[] = "sixteen bytes it";
 
-/* The kernel of lines that needs no detected feature; NEON is always there. */
-#define LINE_PLAIN (UMBELI_NEON ? "neon" : "generic")
-
 const subject subjects[SUBJECTS] = {
     {.name = "blocked, generic", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic"},
     {.name = "blocked, avx2", .kind = UMBEL_KIND_BLOCKED, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
     {.name = "blocked, atomic", .kind = UMBEL_KIND_BLOCKED, .kernel = "atomic", .concurrent = true},
-    {.name = "blocked, atomic-avx2",
+    {.name = "blocked, avx2, concurrent",
      .kind = UMBEL_KIND_BLOCKED,
-     .kernel = "atomic-avx2",
+     .kernel = "avx2",
      .cpu = UMBELI_CPU_AVX2,
      .concurrent = true},
     {.name = "classic", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic"},
     {.name = "blocked, keyed", .kind = UMBEL_KIND_BLOCKED, .kernel = "generic", .key = secret},
     {.name = "classic, keyed", .kind = UMBEL_KIND_CLASSIC, .kernel = "generic", .key = secret},
-    {.name = "line, generic", .kind = UMBEL_KIND_LINE, .kernel = LINE_PLAIN},
+    {.name = "line, generic", .kind = UMBEL_KIND_LINE, .kernel = "generic"},
     {.name = "line, avx2", .kind = UMBEL_KIND_LINE, .kernel = "avx2", .cpu = UMBELI_CPU_AVX2},
-    {.name = "line, avx512",
-     .kind = UMBEL_KIND_LINE,
-     .kernel = "avx512",
-     .cpu = UMBELI_CPU_AVX2 | UMBELI_CPU_AVX512},
     {.name = "line, atomic",
      .kind = UMBEL_KIND_LINE,
      .kernel = "atomic",
      .concurrent = true,
      .hashes = 4},
-    {.name = "line, atomic-avx2",
+    {.name = "line, avx2, concurrent",
      .kind = UMBEL_KIND_LINE,
-     .kernel = "atomic-avx2",
+     .kernel = "avx2",
      .cpu = UMBELI_CPU_AVX2,
      .concurrent = true,
      .hashes = 4},
     {.name = "line, keyed",
      .kind = UMBEL_KIND_LINE,
-     .kernel = LINE_PLAIN,
+     .kernel = "generic",
      .key = secret,
      .hashes = 16},
 };
@@ -101,8 +94,7 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
 }
 
 static const char *plain_kernel(const subject *s) {
-    if (s->cpu) return "avx2";
-    return s->kind == UMBEL_KIND_LINE ? LINE_PLAIN : "generic";
+    return s->cpu ? "avx2" : "generic";
 }
 
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {

@@ -251,6 +251,41 @@ static umbeli_chain *chain_with(uint64_t bytes, uint32_t bits, uint64_t capacity
     return c;
 }
 
+/* No writer adds to a filter of kept bits, but a file may end with one. */
+static void kept_bits_take_keys_alike(void **state) {
+    (void)state;
+    enum { KEYS = 3000 };
+    umbel_filter *f[2];
+    for (int one_by_one = 0; one_by_one < 2; one_by_one++) {
+        umbeli_chain *c = chain_with(4096, 20, 1);
+        f[one_by_one] = &c->base;
+        umbeli_layer layer = {
+            .probes = &umbeli_probes_blocked,
+            .bytes = 8192,
+            .nbits = 8 * 8192,
+            .hashes = UMBELI_BLOCK_LANES,
+            .kept = 20,
+            .capacity = 2 * KEYS,
+        };
+        assert_int_equal(umbeli_chain_append(c, &layer, 0), UMBEL_OK);
+        for (uint64_t i = 0; i < KEYS && one_by_one; i++) {
+            uint64_t key = check_key(1, i);
+            assert_int_equal(umbel_add(&c->base, &key, 8, NULL, NULL), UMBEL_OK);
+        }
+        if (!one_by_one) check_add(&c->base, 1, 0, KEYS);
+        for (uint64_t i = 0; i < KEYS; i++) {
+            uint64_t key = check_key(1, i);
+            assert_true(umbel_contains(&c->base, &key, 8));
+        }
+        assert_int_equal(check_found(&c->base, 1, 0, KEYS), KEYS);
+        assert_int_equal(c->layers[2].keys, umbeli_keys_added(&c->base));
+        assert_true(c->layers[2].keys > KEYS - 100);
+    }
+    assert_true(umbel_equal(f[0], f[1]));
+    umbel_free(f[0]);
+    umbel_free(f[1]);
+}
+
 static uint8_t *file_of(const umbel_filter *f, size_t *len) {
     *len = (size_t)umbel_encoded_size(f, UMBEL_FMT_NATIVE);
     uint8_t *bytes = malloc(*len);
@@ -498,6 +533,7 @@ int main(void) {
         cmocka_unit_test(a_file_has_each_hash_once),
         cmocka_unit_test(files_have_hashes_for_their_chunks),
         cmocka_unit_test(flooded_chunks_take_bounded_memory),
+        cmocka_unit_test(kept_bits_take_keys_alike),
         cmocka_unit_test(packed_kernels_agree),
         cmocka_unit_test(kernels_agree),
         cmocka_unit_test(parameters),

@@ -36,19 +36,19 @@ UMBELI_AVX2 static inline __m256i umbeli_block_mask_avx2(uint32_t x) {
 
 /* ---- bits that one thread sets while others read them ----
  *
- * Blocks are read while another thread sets bits in them.  It does not matter how the processor
- * divides a load or a store of 32 bytes: in whichever order its parts are seen, bits that were set
- * stay set.  In C such an access would be a race, whatever the processor says; in assembly it is
- * what it is. */
+ * Blocks of a concurrent filter are read while another thread sets bits in them.  It does not
+ * matter how the processor divides a load or a store of 32 bytes: in whichever order its parts are
+ * seen, bits that were set stay set.  In C such an access would be a race, whatever the processor
+ * says; in assembly it is what it is.  It costs other filters nothing. */
 
 UMBELI_AVX2 static inline __m256i umbeli_load_shared_avx2(const uint8_t *p) {
     __m256i bits;
-    __asm__ volatile("vmovdqu %1, %0" : "=x"(bits) : "m"(*(const __m256i *)(const void *)p));
+    __asm__("vmovdqu %1, %0" : "=x"(bits) : "m"(*(const __m256i *)(const void *)p));
     return bits;
 }
 
 UMBELI_AVX2 static inline void umbeli_store_shared_avx2(uint8_t *p, __m256i bits) {
-    __asm__ volatile("vmovdqu %1, %0" : "=m"(*(__m256i *)(void *)p) : "x"(bits));
+    __asm__("vmovdqu %1, %0" : "=m"(*(__m256i *)(void *)p) : "x"(bits));
 }
 
 /* ---- lines of two registers ---- */

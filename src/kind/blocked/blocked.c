@@ -34,7 +34,7 @@ static const umbeli_blocked_kernel *const kernels[] = {
 };
 static const umbeli_blocked_kernel *const concurrent_kernels[] = {
 #if UMBELI_X86
-    &umbeli_blocked_atomic_avx2,
+    &umbeli_blocked_avx2,
 #endif
     &umbeli_blocked_atomic,
 };
@@ -73,8 +73,7 @@ umbel_err umbeli_blocked_new(const umbeli_blocked_scheme *scheme, umbeli_shape s
     shape.hashes = UMBELI_BLOCK_LANES;
     const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
     umbeli_settings own = umbeli_blocked_settings(settings);
-    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow)
-        kernel = umbeli_kernel_of(concurrent_kernels);
+    if (own.concurrent && !borrow) kernel = umbeli_kernel_of(concurrent_kernels);
     umbel_filter *f = NULL;
     const char *layout = umbeli_kind_layout(&shape, scheme->layout, scheme->keyed);
     e = umbeli_filter_new(kernel->ops, layout, &shape, shape.bits / 8, borrow, &own, &f, diag);

@@ -11,7 +11,7 @@
  *   blocked_shards.c     filters with concurrent writers: who may write where
  *   blocked_loops.h      what every kernel does, written once
  *   block_avx2.h, block_atomic.h   what several kernels share
- *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c, blocked_atomic_avx2.c    the kernels
+ *   blocked_generic.c, blocked_avx2.c, blocked_atomic.c    the kernels
  */
 #ifndef UMBELI_BLOCKED_H
 #define UMBELI_BLOCKED_H
@@ -70,16 +70,18 @@ typedef struct umbeli_blocked_kernel {
                           uint8_t *was_new);
     uint64_t (*add_ring)(uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n,
                          uint8_t *was_new);
-    /* The loops by key, which hash it first; the filter may be of any size.  Kernels for shards
-     * have no add_keys: there, hashes are dealt out. */
+    /* The loops by key, which hash it with XXH3 first, or NULL; the filter may be of any size.
+     * add_keys is not for concurrent filters: there, hashes are dealt out. */
     void (*contains_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                           uint8_t *hit);
     uint64_t (*add_keys)(const struct umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new);
 } umbeli_blocked_kernel;
 
+/* Of a concurrent filter, loops that add hashes are given blocks that no other thread writes to.
+ * Those of the generic kernel cannot be read meanwhile: there, it has one of its own. */
 extern const umbeli_blocked_kernel umbeli_blocked_generic, umbeli_blocked_avx2,
-    umbeli_blocked_atomic, umbeli_blocked_atomic_avx2;
+    umbeli_blocked_atomic;
 
 /* A range of blocks that one thread at a time may write to, on a cache line of its own. */
 typedef struct umbeli_shard {

@@ -8,7 +8,6 @@
 #define KERNEL_NAME "atomic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
-#define KERNEL_CONCURRENT true
 #define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 
 #include "kind/blocked/block_atomic.h"

@@ -6,8 +6,6 @@
 
 #if UMBELI_X86
 
-#include <immintrin.h>
-
 #include "hash/xxh3_avx2.h"
 #include "kind/blocked/block_avx2.h"
 #include "kind/blocked/blocked.h"
@@ -16,9 +14,9 @@
 #define KERNEL_NAME "avx2"
 #define KERNEL_NEEDS UMBELI_CPU_AVX2
 #define KERNEL_TARGET __attribute__((target("avx2")))
-#define KERNEL_CONCURRENT false
 #define KERNEL_OFFSETS umbeli_block_offsets_avx2
 #define KERNEL_HASHES
+#define KERNEL_KEYS
 #define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 
 typedef __m256i block_mask;
@@ -29,12 +27,12 @@ KERNEL_TARGET static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
 }
 
 KERNEL_TARGET static inline bool block_has(const uint8_t *block, block_mask m) {
-    return _mm256_testc_si256(_mm256_loadu_si256((const __m256i *)block), m);
+    return _mm256_testc_si256(umbeli_load_shared_avx2(block), m);
 }
 
 KERNEL_TARGET static inline bool block_put(uint8_t *block, block_mask m) {
-    __m256i old = _mm256_loadu_si256((const __m256i *)block);
-    _mm256_storeu_si256((__m256i *)block, _mm256_or_si256(old, m));
+    __m256i old = umbeli_load_shared_avx2(block);
+    umbeli_store_shared_avx2(block, _mm256_or_si256(old, m));
     return !_mm256_testc_si256(old, m);
 }
 

@@ -11,7 +11,6 @@
 #define KERNEL_NAME "generic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
-#define KERNEL_CONCURRENT false
 #define BLOCK_LOG2 UMBELI_BLOCK_LOG2
 
 #if defined(__wasm_simd128__)

@@ -6,8 +6,6 @@
  *   KERNEL         the name of its umbeli_blocked_kernel
  *   KERNEL_NAME    the same for people, KERNEL_NEEDS its umbeli_cpu bits
  *   KERNEL_TARGET  the function attribute that lets the compiler use the instructions
- *   KERNEL_CONCURRENT  whether any number of threads may add simultaneously; loops over hashes
- *                  are then given blocks that no other thread writes to
  *   KERNEL_OF_LINES    for lines of 4, 8 or 16 lanes: KERNEL is an array[UMBELI_LINE_SHAPES]
  *   BLOCK_LOG2     log2 of the bytes of a block
  *   block_mask     a type, and block_mask mask_of(uint32_t lanes, uint32_t x): the bits of a key
@@ -16,7 +14,8 @@
  * and may define, after including block_avx2.h,
  *   KERNEL_OFFSETS a faster umbeli_block_offsets: for blocks.  Masks of lines need the multiplier
  *                  themselves.
- *   KERNEL_HASHES  has XXH3 in its loops over keys, after including hash/xxh3_avx2.h
+ *   KERNEL_HASHES  has XXH3 in its functions by key, after including hash/xxh3_avx2.h
+ *   KERNEL_KEYS    with KERNEL_HASHES: and has loops over keys
  *
  * The number of lanes is a constant wherever a function is used, and all that take it are inlined
  * there, so each shape gets its own loops.
@@ -57,12 +56,10 @@ INLINED static inline uint64_t offset_of(uint64_t hash, uint64_t nblocks) {
 #define HASHES_ITSELF(b) ((b)->hasher->one == umbeli_xxh3_one)
 #define HASH_ONE(key, len, seed) umbeli_xxh3_inline(key, len, seed)
 #define HASH_NUMBER(key, seed) umbeli_xxh3_number(key, seed)
-#define HASH_FOUR(keys, seed, hashes) umbeli_xxh3_four(keys, seed, hashes)
 #else
 #define HASHES_ITSELF(b) false
 #define HASH_ONE(key, len, seed) ((void)(seed), UINT64_C(0))
 #define HASH_NUMBER(key, seed) UINT64_C(0)
-#define HASH_FOUR(keys, seed, hashes) ((void)(seed))
 #endif
 
 INLINED static inline uint64_t hash_one(const umbeli_blocked *b, const void *key, size_t len) {
@@ -75,19 +72,24 @@ INLINED static inline bool has_one(uint32_t lanes, const uint8_t *blocks, uint64
     return block_has(blocks + offset_of(hash, nblocks), mask_of(lanes, (uint32_t)hash));
 }
 
-/* block_put for a key that comes alone.  A key that is in needs no writing: blocks that many
- * threads add the same keys to are shared by their caches. */
-INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, uint64_t hash) {
+/* A key that is in needs no writing: blocks that many threads add the same keys to are shared by
+ * their caches. */
+NOT_INLINED static bool put_shared(uint32_t lanes, const umbeli_blocked *b, uint64_t hash) {
     uint64_t block = umbeli_block_of(hash, b->nblocks);
     uint8_t *at = b->base.data + (block << BLOCK_LOG2);
     block_mask m = mask_of(lanes, (uint32_t)hash);
-    if (!KERNEL_CONCURRENT) return block_put(at, m);
     if (block_has(at, m)) return false;
     umbeli_shard *shard = &b->shards[block >> b->shard_log2];
     umbeli_shard_take(shard);
     bool changed = block_put(at, m);
     umbeli_shard_give(shard);
     return changed;
+}
+
+/* block_put for a key that comes alone. */
+INLINED static inline bool put_alone(uint32_t lanes, const umbeli_blocked *b, uint64_t hash) {
+    if (b->shards) return put_shared(lanes, b, hash);
+    return block_put(b->base.data + offset_of(hash, b->nblocks), mask_of(lanes, (uint32_t)hash));
 }
 
 INLINED static inline umbel_err add_one(uint32_t lanes, umbel_filter *f, const void *key,
@@ -218,6 +220,7 @@ INLINED static inline size_t add_ahead(uint32_t lanes, bool is_far, uint8_t *blo
     return i;
 }
 
+#ifdef KERNEL_KEYS
 /* ---- Keys ----
  *
  * Hash AT_ONCE keys, look at the blocks of the keys hashed FAR_RING places before, prefetch the
@@ -237,43 +240,37 @@ typedef struct key_rings {
     uint64_t hashes[RINGS], offsets[RINGS];
 } key_rings;
 
-INLINED static inline void hash_some(bool itself, const umbeli_blocked *b, uint64_t seed,
-                                     const umbel_key *keys, uint64_t *hashes) {
-    if (!itself) {
-        b->hasher->many(&b->base.shape, keys, AT_ONCE, hashes);
-        return;
-    }
-    for (size_t j = 0; j < AT_ONCE; j += 4) HASH_FOUR(keys + j, seed, hashes + j);
+INLINED static inline void hash_some(uint64_t seed, const umbel_key *keys, uint64_t *hashes) {
+    for (size_t j = 0; j < AT_ONCE; j += 4) umbeli_xxh3_four(keys + j, seed, hashes + j);
 }
 
-INLINED static inline void fill_key_rings(bool itself, bool is_far, const umbeli_blocked *b,
+INLINED static inline void fill_key_rings(bool is_far, const umbeli_blocked *b,
                                           const umbel_key *keys, key_rings *r) {
     for (size_t j = 0; j < FAR_RING; j += AT_ONCE) {
-        hash_some(itself, b, b->base.shape.seed, keys + j, r->hashes + j);
+        hash_some(b->base.shape.seed, keys + j, r->hashes + j);
         fetch_ahead(is_far, b->base.data, b->nblocks, r->hashes + j, r->offsets + j);
     }
 }
 
-INLINED static inline uint64_t hash_and_fetch(bool itself, const umbeli_blocked *b, uint64_t seed,
+INLINED static inline uint64_t hash_and_fetch(const umbeli_blocked *b, uint64_t seed,
                                               const umbel_key *key) {
-    uint64_t hash = itself ? HASH_ONE(key->data, key->len, seed)
-                           : b->hasher->one(&b->base.shape, key->data, key->len);
+    uint64_t hash = HASH_ONE(key->data, key->len, seed);
     umbeli_fetch(b->base.data + offset_of(hash, b->nblocks), false);
     return hash;
 }
 
 /* What the loops need from a filter is copied: as far as the compiler knows, storing an answer
  * might change it. */
-INLINED static inline void contains_few(uint32_t lanes, bool itself, const umbeli_blocked *b,
+INLINED static inline void contains_few(uint32_t lanes, const umbeli_blocked *b,
                                         const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
     const size_t first = n < RING ? n : RING;
     uint64_t ring[RING];
-    for (size_t i = 0; i < first; i++) ring[i] = hash_and_fetch(itself, b, seed, keys + i);
+    for (size_t i = 0; i < first; i++) ring[i] = hash_and_fetch(b, seed, keys + i);
     for (size_t i = first; i < n; i++) {
         uint64_t *turn = ring + i % RING, hash = *turn;
-        *turn = hash_and_fetch(itself, b, seed, keys + i);
+        *turn = hash_and_fetch(b, seed, keys + i);
         hit[i - first] = has_one(lanes, blocks, nblocks, hash);
     }
     for (size_t i = n - first; i < n; i++) {
@@ -281,7 +278,7 @@ INLINED static inline void contains_few(uint32_t lanes, bool itself, const umbel
     }
 }
 
-INLINED static inline uint64_t add_few(uint32_t lanes, bool itself, const umbeli_blocked *b,
+INLINED static inline uint64_t add_few(uint32_t lanes, const umbeli_blocked *b,
                                        const umbel_key *keys, size_t n, uint8_t *was_new) {
     const size_t first = n < RING ? n : RING;
     const uint64_t seed = b->base.shape.seed;
@@ -292,12 +289,12 @@ INLINED static inline uint64_t add_few(uint32_t lanes, bool itself, const umbeli
             added += changed;
             if (was_new) was_new[i - first] = changed;
         }
-        if (i < n) ring[i % RING] = hash_and_fetch(itself, b, seed, keys + i);
+        if (i < n) ring[i % RING] = hash_and_fetch(b, seed, keys + i);
     }
     return added;
 }
 
-INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
+INLINED static inline void contains_of_keys(uint32_t lanes, const umbeli_blocked *b,
                                             const umbel_key *keys, size_t n, uint8_t *hit) {
     const uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
@@ -305,10 +302,10 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
     key_rings r;
     size_t i = 0;
     if (UMBELI_HAVE_PREFETCH && n >= UMBELI_LONG_BATCH) {
-        fill_key_rings(itself, is_far, b, keys, &r);
+        fill_key_rings(is_far, b, keys, &r);
         for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
             size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
-            hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
+            hash_some(seed, keys + i + FAR_RING, r.hashes + later);
             contains_group(lanes, blocks, r.offsets + now, r.hashes + now, hit + i);
             fetch_ahead(is_far, blocks, nblocks, r.hashes + later, r.offsets + later);
         }
@@ -316,10 +313,10 @@ INLINED static inline void contains_of_keys(uint32_t lanes, bool itself, const u
             contains_group(lanes, blocks, r.offsets + i % RINGS, r.hashes + i % RINGS, hit + i);
         }
     }
-    contains_few(lanes, itself, b, keys + i, n - i, hit + i);
+    contains_few(lanes, b, keys + i, n - i, hit + i);
 }
 
-INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const umbeli_blocked *b,
+INLINED static inline uint64_t add_of_keys(uint32_t lanes, const umbeli_blocked *b,
                                            const umbel_key *keys, size_t n, uint8_t *was_new) {
     uint8_t *blocks = b->base.data;
     const uint64_t nblocks = b->nblocks, seed = b->base.shape.seed;
@@ -328,10 +325,10 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
     uint64_t added = 0;
     size_t i = 0;
     if (UMBELI_HAVE_PREFETCH && n >= UMBELI_LONG_BATCH) {
-        fill_key_rings(itself, is_far, b, keys, &r);
+        fill_key_rings(is_far, b, keys, &r);
         for (; n - i >= FAR_RING + AT_ONCE; i += AT_ONCE) {
             size_t now = i % RINGS, later = (i + FAR_RING) % RINGS;
-            hash_some(itself, b, seed, keys + i + FAR_RING, r.hashes + later);
+            hash_some(seed, keys + i + FAR_RING, r.hashes + later);
             added += add_group(lanes, blocks, r.offsets + now, r.hashes + now,
                                was_new ? was_new + i : NULL);
             fetch_ahead(is_far, blocks, nblocks, r.hashes + later, r.offsets + later);
@@ -341,8 +338,24 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
                                was_new ? was_new + i : NULL);
         }
     }
-    return added + add_few(lanes, itself, b, keys + i, n - i, was_new ? was_new + i : NULL);
+    return added + add_few(lanes, b, keys + i, n - i, was_new ? was_new + i : NULL);
 }
+
+#define KERNEL_KEY_LOOPS(prefix, lanes)                                               \
+    KERNEL_TARGET static void prefix##_contains_keys_##lanes(                         \
+        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {     \
+        contains_of_keys(lanes, b, keys, n, hit);                                     \
+    }                                                                                 \
+    KERNEL_TARGET static uint64_t prefix##_add_keys_##lanes(                          \
+        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *was_new) { \
+        return add_of_keys(lanes, b, keys, n, was_new);                               \
+    }
+#define KERNEL_KEY_MEMBERS(prefix, lanes) \
+    .contains_keys = prefix##_contains_keys_##lanes, .add_keys = prefix##_add_keys_##lanes,
+#else
+#define KERNEL_KEY_LOOPS(prefix, lanes)
+#define KERNEL_KEY_MEMBERS(prefix, lanes)
+#endif
 
 /* The functions of one shape.  Looking a number up calls nothing, so it has no registers to save.
  * `prefix` is in every name, so that two kernels can be in one file,
@@ -393,24 +406,12 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
         return added + prefix##_add_plain_##lanes(blocks, nblocks, hashes + i, n - i,              \
                                                   was_new ? was_new + i : NULL);                   \
     }                                                                                              \
-    KERNEL_TARGET static void prefix##_contains_keys_##lanes(                                      \
-        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {                  \
-        if (HASHES_ITSELF(b)) {                                                                    \
-            contains_of_keys(lanes, true, b, keys, n, hit);                                        \
-        } else {                                                                                   \
-            contains_of_keys(lanes, false, b, keys, n, hit);                                       \
-        }                                                                                          \
-    }                                                                                              \
-    KERNEL_TARGET static uint64_t prefix##_add_keys_##lanes(                                       \
-        const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *was_new) {              \
-        return HASHES_ITSELF(b) ? add_of_keys(lanes, true, b, keys, n, was_new)                    \
-                                : add_of_keys(lanes, false, b, keys, n, was_new);                  \
-    }                                                                                              \
+    KERNEL_KEY_LOOPS(prefix, lanes)                                                                \
     static const umbeli_ops prefix##_ops_##lanes = {                                               \
         .size = sizeof(umbeli_blocked),                                                            \
         .kind = &of_kind,                                                                          \
         .kernel = KERNEL_NAME,                                                                     \
-        .concurrent = KERNEL_CONCURRENT,                                                           \
+        .concurrent = true,                                                                        \
         .contains = prefix##_contains_##lanes,                                                     \
         .add = prefix##_add_##lanes,                                                               \
         .contains_many = umbeli_blocked_contains_many,                                             \
@@ -420,10 +421,10 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
         .contains_hashes = umbeli_blocked_contains_hashes,                                         \
         .add_hashes = umbeli_blocked_add_hashes,                                                   \
         .probes = umbeli_blocked_probes,                                                           \
-        .merge = KERNEL_CONCURRENT ? umbeli_shards_merge : umbeli_merge_bits,                      \
-        .copy = KERNEL_CONCURRENT ? umbeli_shards_copy : NULL,                                     \
-        .dispose = KERNEL_CONCURRENT ? umbeli_shards_dispose : NULL,                               \
-        .relocate = KERNEL_CONCURRENT ? umbeli_shards_relocate : NULL,                             \
+        .merge = umbeli_shards_merge,                                                              \
+        .copy = umbeli_shards_copy,                                                                \
+        .dispose = umbeli_shards_dispose,                                                          \
+        .relocate = umbeli_shards_relocate,                                                        \
         .intersect = umbeli_intersect_bits,                                                        \
         .fold = umbeli_blocked_fold,                                                               \
         .measure = umbeli_blocked_measure,                                                         \
@@ -436,8 +437,7 @@ INLINED static inline uint64_t add_of_keys(uint32_t lanes, bool itself, const um
         .name = KERNEL_NAME, .needs = KERNEL_NEEDS, .ops = &prefix##_ops_##lanes,                 \
         .contains_plain = prefix##_contains_plain_##lanes,                                        \
         .contains_ring = prefix##_contains_ring_##lanes, .add_plain = prefix##_add_plain_##lanes, \
-        .add_ring = prefix##_add_ring_##lanes, .contains_keys = prefix##_contains_keys_##lanes,   \
-        .add_keys = KERNEL_CONCURRENT ? NULL : prefix##_add_keys_##lanes,                         \
+        .add_ring = prefix##_add_ring_##lanes, KERNEL_KEY_MEMBERS(prefix, lanes)                  \
     }
 
 /* In two steps, so that KERNEL is replaced before it is pasted. */

@@ -12,6 +12,7 @@
 #include <math.h>
 #include <stdatomic.h>
 
+#include "core/cpu.h"
 #include "core/parallel.h"
 #include "core/platform.h"
 #include "kind/blocked/blocked.h"
@@ -24,9 +25,12 @@ static bool is_plain(const umbeli_blocked *b, size_t n) {
 
 /* Numbers, which are hashed in a fraction of the time that their blocks take, and many keys whose
  * blocks are in cache, are hashed first, CHUNK at a time, and then treated as if their hashes had
- * been given.  The first key decides for all; a wrong guess only costs time. */
+ * been given; so are keys whose hash takes longer than their blocks, and a few where the kernel has
+ * no loops over keys.  The first key decides for all; a wrong guess only costs time. */
 static bool is_hashed_first(const umbeli_blocked *b, const umbel_key *keys, size_t n) {
-    return n == 0 || keys[0].len <= NUMBER || (n >= UMBELI_LONG_BATCH && is_plain(b, n));
+    bool is_long = n >= UMBELI_LONG_BATCH;
+    if (b->hasher->one != umbeli_xxh3_one || (!is_long && !b->kernel->contains_keys)) return true;
+    return n == 0 || keys[0].len <= NUMBER || (is_long && is_plain(b, n));
 }
 
 /* Several threads beat one when there are enough keys to pay for starting them, and enough work per
@@ -56,10 +60,41 @@ static void contains_hashed(const umbeli_blocked *b, const uint64_t *hashes, siz
                     : b->kernel->contains_ring)(b->base.data, b->nblocks, hashes, n, hit);
 }
 
+/* Hashes a group of keys, fetches their blocks, and looks up or, without `hit`, adds the group that
+ * was hashed AHEAD keys before. */
+static uint64_t in_turns(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit,
+                         uint8_t *was_new) {
+    enum { GROUP = 16, AHEAD = 64, RING = AHEAD + GROUP };
+    const uint64_t block_bytes = b->base.data_len / b->nblocks;
+    const bool is_far = umbeli_is_far(b->base.data_len);
+    uint64_t ring[RING], added = 0;
+    for (size_t i = 0; i < n + AHEAD; i += GROUP) {
+        uint64_t *turn = ring + i % RING;
+        size_t left = i < n ? (n - i < GROUP ? n - i : GROUP) : 0;
+        b->hasher->many(&b->base.shape, keys + i, left, turn);
+        for (size_t j = 0; j < left; j++) {
+            umbeli_fetch(b->base.data + umbeli_block_of(turn[j], b->nblocks) * block_bytes, is_far);
+        }
+        if (i < AHEAD) continue;
+        size_t at = i - AHEAD, now = n - at < GROUP ? n - at : GROUP;
+        if (hit) {
+            b->kernel->contains_plain(b->base.data, b->nblocks, ring + at % RING, now, hit + at);
+        } else {
+            added += b->kernel->add_plain(b->base.data, b->nblocks, ring + at % RING, now,
+                                          was_new ? was_new + at : NULL);
+        }
+    }
+    return added;
+}
+
 static void contains_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n, uint8_t *hit) {
     uint64_t hashes[CHUNK];
     if (!is_hashed_first(b, keys, n)) {
-        b->kernel->contains_keys(b, keys, n, hit);
+        if (b->kernel->contains_keys) {
+            b->kernel->contains_keys(b, keys, n, hit);
+        } else {
+            in_turns(b, keys, n, hit, NULL);
+        }
         return;
     }
     for (size_t i = 0, chunk; i < n; i += chunk) {
@@ -264,7 +299,10 @@ static bool add_shared(const umbeli_blocked *b, const umbel_key *keys, const uin
 static uint64_t add_keys(const umbeli_blocked *b, const umbel_key *keys, size_t n,
                          uint8_t *was_new) {
     uint64_t hashes[CHUNK], added = 0;
-    if (!b->shards && !is_hashed_first(b, keys, n)) return b->kernel->add_keys(b, keys, n, was_new);
+    if (!b->shards && !is_hashed_first(b, keys, n)) {
+        return b->kernel->add_keys ? b->kernel->add_keys(b, keys, n, was_new)
+                                   : in_turns(b, keys, n, NULL, was_new);
+    }
     for (size_t i = 0, chunk; i < n; i += chunk) {
         chunk = n - i < CHUNK ? n - i : CHUNK;
         b->hasher->many(&b->base.shape, keys + i, chunk, hashes);

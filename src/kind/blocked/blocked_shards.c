@@ -51,8 +51,8 @@ void umbeli_shards_dispose(umbel_filter *f) {
 
 bool umbeli_shards_relocate(umbel_filter *f, size_t step, const umbeli_mover *mover) {
     umbeli_blocked *b = (umbeli_blocked *)f;
-    umbeli_shard *shards = mover->move(mover->ctx, b->shards);
     (void)step;
+    umbeli_shard *shards = b->shards ? mover->move(mover->ctx, b->shards) : NULL;
     if (shards != b->shards) b->shards = shards;
     return false;
 }
@@ -161,8 +161,8 @@ uint64_t umbeli_shards_add(const umbeli_blocked *b, const uint64_t *hashes, size
 
 umbel_err umbeli_shards_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     const umbeli_blocked *b = umbeli_blocked_of(into);
+    if (!b->shards) return umbeli_merge_bits(into, from, diag);
     uint64_t bytes = (into->data_len / b->nblocks) << b->shard_log2;
-    (void)diag;
     for (size_t i = 0; i < shards_of(b); i++) {
         uint64_t at = i * bytes, rest = into->data_len - at;
         umbeli_shard_take(&b->shards[i]);

@@ -19,31 +19,24 @@ const uint32_t umbeli_line_lanes[UMBELI_LINE_SHAPES] = {4, 8, 16};
     FIRST_8(each), each(0x3ee57891), each(0xf3b8488d), each(0x657eecdd), each(0xc2d326e1), \
         each(0x8621a03f), each(0x8e1f7555), each(0xb54e0f17), each(0x84bb3f97)
 #define ONCE(salt) salt
-#define TWICE(salt) salt, salt
 #define FOUR_TIMES(salt) salt, salt, salt, salt
 
 const uint32_t umbeli_line_salts[UMBELI_LINE_LANES_MAX] = {FIRST_16(ONCE)};
 
 const umbeli_line_words umbeli_line_words_4 = {
     {FIRST_4(FOUR_TIMES)}, {0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96, 0, 32, 64, 96}};
-const umbeli_line_words umbeli_line_words_8 = {
-    {FIRST_8(TWICE)}, {0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32, 0, 32}};
 const umbeli_line_words umbeli_line_words_16 = {{FIRST_16(ONCE)}, {0}};
 
 /* Best first; the last one runs everywhere. */
 static const umbeli_blocked_kernel *const kernels[] = {
 #if UMBELI_X86
-    umbeli_line_avx512,
     umbeli_line_avx2,
-#endif
-#if UMBELI_NEON
-    umbeli_line_neon,
 #endif
     umbeli_line_generic,
 };
 static const umbeli_blocked_kernel *const concurrent_kernels[] = {
 #if UMBELI_X86
-    umbeli_line_atomic_avx2,
+    umbeli_line_avx2,
 #endif
     umbeli_line_atomic,
 };
@@ -79,7 +72,7 @@ static umbel_err make(umbeli_shape shape, const uint8_t *borrow, const umbeli_se
     shape.scheme = UMBELI_SCHEME_BLOCKED;
     const umbeli_blocked_kernel *kernel = umbeli_line_best(shape.hashes);
     umbeli_settings own = umbeli_blocked_settings(settings);
-    if (UMBELI_HAVE_ATOMICS && own.concurrent && !borrow) {
+    if (own.concurrent && !borrow) {
         kernel = umbeli_kernel_of(concurrent_kernels) + shape_of(shape.hashes);
     }
     umbel_filter *f = NULL;

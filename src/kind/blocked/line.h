@@ -12,7 +12,7 @@
  * blocked_many.c and the loops of blocked_loops.h.
  *
  *   line.c               creating, the tables below
- *   line_generic.c, line_avx2.c, line_avx512.c, line_neon.c, line_atomic.c, line_atomic_avx2.c
+ *   line_generic.c, line_avx2.c, line_atomic.c    the kernels
  */
 #ifndef UMBELI_LINE_H
 #define UMBELI_LINE_H
@@ -26,13 +26,13 @@ enum { UMBELI_LINE_WORDS = 16, UMBELI_LINE_LANES_MAX = 16 };
 enum { UMBELI_LINE_SHAPES = 3 };
 extern const uint32_t umbeli_line_lanes[UMBELI_LINE_SHAPES];
 
-/* The kernels' view of a shape: for each of the 16 words of 32 bits the salt of its lane, and how
- * many bits of the lane lie below the word. */
+/* A kernel's view of 4 or 16 lanes: for each of the 16 words of 32 bits the salt of its lane, and
+ * how many bits of the lane lie below the word. */
 typedef struct umbeli_line_words {
     uint32_t salt[UMBELI_LINE_WORDS], below[UMBELI_LINE_WORDS];
 } umbeli_line_words;
 
-extern const umbeli_line_words umbeli_line_words_4, umbeli_line_words_8, umbeli_line_words_16;
+extern const umbeli_line_words umbeli_line_words_4, umbeli_line_words_16;
 extern const uint32_t umbeli_line_salts[UMBELI_LINE_LANES_MAX];
 
 /* Which bit of its lane: the upper log2(512 / lanes) bits of the product. */
@@ -45,9 +45,7 @@ static inline uint32_t umbeli_line_bit(uint64_t hash, uint32_t lanes, uint32_t l
 }
 
 extern const umbeli_blocked_kernel umbeli_line_generic[UMBELI_LINE_SHAPES],
-    umbeli_line_avx2[UMBELI_LINE_SHAPES], umbeli_line_avx512[UMBELI_LINE_SHAPES],
-    umbeli_line_neon[UMBELI_LINE_SHAPES], umbeli_line_atomic[UMBELI_LINE_SHAPES],
-    umbeli_line_atomic_avx2[UMBELI_LINE_SHAPES];
+    umbeli_line_avx2[UMBELI_LINE_SHAPES], umbeli_line_atomic[UMBELI_LINE_SHAPES];
 
 /* The fastest kernel for lines of that many lanes on this processor, for filters that are not
  * concurrent. */

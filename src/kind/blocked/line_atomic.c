@@ -8,7 +8,6 @@
 #define KERNEL_NAME "atomic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
-#define KERNEL_CONCURRENT true
 #define KERNEL_OF_LINES
 #define BLOCK_LOG2 UMBELI_LINE_LOG2
 

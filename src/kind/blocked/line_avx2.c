@@ -6,8 +6,6 @@
 
 #if UMBELI_X86
 
-#include <immintrin.h>
-
 #include "hash/xxh3_avx2.h"
 #include "kind/blocked/block_avx2.h"
 #include "kind/blocked/line.h"
@@ -16,7 +14,6 @@
 #define KERNEL_NAME "avx2"
 #define KERNEL_NEEDS UMBELI_CPU_AVX2
 #define KERNEL_TARGET __attribute__((target("avx2")))
-#define KERNEL_CONCURRENT false
 #define KERNEL_OF_LINES
 #define KERNEL_HASHES
 #define BLOCK_LOG2 UMBELI_LINE_LOG2
@@ -28,8 +25,7 @@ KERNEL_TARGET static inline block_mask mask_of(uint32_t lanes, uint32_t x) {
 }
 
 KERNEL_TARGET static inline umbeli_line_halves bits_of(const uint8_t *line) {
-    return (umbeli_line_halves){_mm256_loadu_si256((const __m256i *)line),
-                                _mm256_loadu_si256((const __m256i *)(line + 32))};
+    return (umbeli_line_halves){umbeli_load_shared_avx2(line), umbeli_load_shared_avx2(line + 32)};
 }
 
 KERNEL_TARGET static inline bool block_has(const uint8_t *line, block_mask m) {
@@ -38,8 +34,8 @@ KERNEL_TARGET static inline bool block_has(const uint8_t *line, block_mask m) {
 
 KERNEL_TARGET static inline bool block_put(uint8_t *line, block_mask m) {
     umbeli_line_halves old = bits_of(line);
-    _mm256_storeu_si256((__m256i *)line, _mm256_or_si256(old.low, m.low));
-    _mm256_storeu_si256((__m256i *)(line + 32), _mm256_or_si256(old.high, m.high));
+    umbeli_store_shared_avx2(line, _mm256_or_si256(old.low, m.low));
+    umbeli_store_shared_avx2(line + 32, _mm256_or_si256(old.high, m.high));
     return umbeli_line_misses_avx2(old, m);
 }
 

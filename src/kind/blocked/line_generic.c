@@ -9,7 +9,6 @@
 #define KERNEL_NAME "generic"
 #define KERNEL_NEEDS 0
 #define KERNEL_TARGET
-#define KERNEL_CONCURRENT false
 #define KERNEL_OF_LINES
 #define BLOCK_LOG2 UMBELI_LINE_LOG2
 

@@ -216,7 +216,7 @@ void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *l) {
 }
 
 static umbel_err refill(umbeli_layer *fresh, const umbeli_layer *old) {
-    if (fresh->probes != &umbeli_probes_kept) {
+    if (umbeli_is_packed(fresh)) {
         return umbeli_packed_refill(fresh, old, NULL) ? UMBEL_OK : UMBEL_EFULL;
     }
     umbeli_packed_filter(fresh, old);

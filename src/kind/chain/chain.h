@@ -69,10 +69,9 @@ typedef struct umbeli_probes {
 } umbeli_probes;
 
 /* Narrow: as classic filters, but by narrow hashes like the others.
- * Swift: packed in small chunks, for lookups in two cache lines.
- * Kept: a blocked filter of hashes of which only some bits, `packed.low`, are known. */
+ * Swift: packed in small chunks, for lookups in two cache lines. */
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_narrow,
-    umbeli_probes_packed, umbeli_probes_swift, umbeli_probes_kept;
+    umbeli_probes_packed, umbeli_probes_swift;
 
 /* The loops of packed layers, once per instruction set (packed_loops.h): of umbeli_probes_swift,
  * and of umbeli_probes_packed with its longer chunks. */
@@ -90,7 +89,7 @@ extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umb
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
- * capacity, rate and keys, and n2 and bits_per_entry where RedisBloom's header has unusual ones;
+ * capacity, rate and keys, and kept, n2 and bits_per_entry where they are not the usual;
  * the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
@@ -100,6 +99,7 @@ struct umbeli_layer {
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
     umbeli_modulus modulus; /* of nbits */
     uint32_t hashes;        /* probes per key */
+    uint32_t kept;          /* blocked, in place of packed hashes: bits known of each; 0: all */
     uint8_t n2;             /* RedisBloom: 0, or, in layers of old releases, nbits is 2^n2 */
     uint64_t capacity;      /* keys planned for */
     uint64_t keys;          /* adds that changed it */
@@ -223,13 +223,20 @@ static inline bool umbeli_is_packed(const umbeli_layer *layer) {
     return layer->probes->chunk != 0;
 }
 
-/* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash,
- * and its rate with that many keys; a filter of kept bits gets all its hashes; and an empty one,
- * prepared, gets all hashes of one or two others that keep as many bits.  False: a part of it has
- * no room. */
+/* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;
+ * its rate with that many keys; and how many keys leave so many hashes, those with the same bits
+ * being one. */
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
 double umbeli_packed_rate(uint64_t keys, uint32_t bits);
+double umbeli_packed_keys(double hashes, uint32_t bits);
+
+/* A filter, `kept`, gets all hashes of a packed layer; its probes go by the bits that were kept,
+ * spread over 64. */
 void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from);
+void umbeli_packed_spread(uint32_t bits, const uint64_t *hashes, size_t n, uint64_t *out);
+
+/* An empty layer, prepared, gets all hashes of one or two others that keep as many bits.  False: a
+ * part of it has no room. */
 bool umbeli_packed_refill(umbeli_layer *fresh, const umbeli_layer *a, const umbeli_layer *b);
 
 /* The hashes of a packed layer in fewer bytes, for files: into `out`, zeroed and as large as the

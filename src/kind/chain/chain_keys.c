@@ -151,9 +151,14 @@ static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
     __builtin_prefetch(l->bits + (block << l->probes->log2_bytes));
 }
 
+/* Whether its kernel takes the hashes as they are. */
+static inline bool goes_by_kernel(const umbeli_layer *l) {
+    return l->kernel && !l->kept;
+}
+
 static inline bool layer_has(const umbeli_layer *l, umbeli_hashes hash) {
     uint8_t found;
-    if (l->kernel) {
+    if (goes_by_kernel(l)) {
         l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), hash.narrow, 1, &found);
     } else {
         l->probes->contains(l, hash, 1, &found);
@@ -171,7 +176,7 @@ static bool has(const umbeli_chain *c, uint32_t age, umbeli_hashes hash) {
     }
     for (uint32_t i = age; i < c->count && c->count > age + 1; i++) {
         const umbeli_layer *l = layer_of_age(c, i);
-        if (l->kernel) prefetch(l, *hash.narrow);
+        if (goes_by_kernel(l)) prefetch(l, *hash.narrow);
     }
     for (; age < c->count; age++) {
         if (layer_has(layer_of_age(c, age), hash)) return true;
@@ -251,9 +256,9 @@ umbel_err umbeli_chain_add_one(umbel_filter *f, umbel_key key, uint64_t max_byte
     if (e) return e;
     if (!known || policy->refreshes) {
         umbeli_layer *l = &c->layers[c->newest];
-        l->keys += l->kernel ? l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), hash.narrow, 1,
-                                                    &is_new)
-                             : l->probes->add(l, hash, 1, &is_new);
+        l->keys += goes_by_kernel(l) ? l->kernel->add_plain(l->bits, umbeli_layer_blocks(l),
+                                                            hash.narrow, 1, &is_new)
+                                     : l->probes->add(l, hash, 1, &is_new);
         is_new = is_new && !known;
         umbeli_count_added(f, is_new);
     }

@@ -273,15 +273,14 @@ double umbeli_packed_rate(uint64_t keys, uint32_t bits) {
     return ldexp((double)keys, -(int)bits);
 }
 
-/* Keys whose kept bits are the same leave one hash: how many keys leave this many? */
-static double keys_of(double hashes, uint32_t kept) {
-    double possible = ldexp(1, (int)kept);
+double umbeli_packed_keys(double hashes, uint32_t bits) {
+    double possible = ldexp(1, (int)bits);
     return hashes < possible ? -possible * log1p(-hashes / possible) : INFINITY;
 }
 
 static double estimate(const umbeli_layer *l, uint64_t bits_set) {
     (void)bits_set;
-    return keys_of((double)l->keys, l->hashes);
+    return umbeli_packed_keys((double)l->keys, l->hashes);
 }
 
 static double rate_after(const umbeli_layer *l, uint64_t keys) {
@@ -381,41 +380,10 @@ bool umbeli_packed_read(umbeli_layer *l, uint64_t keys, const uint8_t *bytes, si
     return (at + 7) / 8 == len && are_zero(bytes, at, end);
 }
 
-/* ---- A filter of them ----
- *
- * Hashes that do not become more need not be moved any more, and a filter finds them faster.  The
- * bits that were kept are spread over 64 for it. */
-
-enum { SOME = 1024 };
-
-static void spread(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint64_t *out) {
-    kernel_of_this()->spread(l->packed.low, hashes, n, out);
-}
-
-static void kept_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
-    uint64_t hashes[SOME], nblocks = umbeli_layer_blocks(l);
-    bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
-    for (size_t from = 0; from < n; from += SOME) {
-        size_t some = n - from < SOME ? n - from : SOME;
-        spread(l, h.narrow + from, some, hashes);
-        (near ? kernel->contains_plain : kernel->contains_ring)(l->bits, nblocks, hashes, some,
-                                                                found + from);
-    }
-}
-
-static uint64_t kept_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    const umbeli_blocked_kernel *kernel = umbeli_blocked_best();
-    uint64_t hashes[SOME], added = 0;
-    for (size_t from = 0; from < n; from += SOME) {
-        size_t some = n - from < SOME ? n - from : SOME;
-        spread(l, h.narrow + from, some, hashes);
-        added += kernel->add_ring(l->bits, umbeli_layer_blocks(l), hashes, some, was_new + from);
-    }
-    return added;
-}
+/* ---- A filter of them ---- */
 
 void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from) {
+    enum { SOME = 1024 };
     walk w = {.layer = from, .form = form_in(from)};
     uint64_t hashes[SOME], kept;
     uint8_t was_new[SOME];
@@ -425,39 +393,11 @@ void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from) {
         more = next(&w, &kept);
         if (more) hashes[n++] = kept << (64 - w.form.bits);
         if (n < SOME && more) continue;
-        (void)kept_add(filter, (umbeli_hashes){.narrow = hashes}, n, was_new);
+        (void)filter->probes->add(filter, (umbeli_hashes){.narrow = hashes}, n, was_new);
         n = 0;
     }
 }
 
-static uint64_t kept_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    uint64_t hash;
-    spread(l, h.narrow, 1, &hash);
-    return umbeli_probes_blocked.bit(l, (umbeli_hashes){.narrow = &hash}, i);
+void umbeli_packed_spread(uint32_t bits, const uint64_t *hashes, size_t n, uint64_t *out) {
+    kernel_of_this()->spread(bits, hashes, n, out);
 }
-
-static double kept_estimate(const umbeli_layer *l, uint64_t bits_set) {
-    return keys_of(umbeli_probes_blocked.estimate(l, bits_set), l->packed.low);
-}
-
-static double kept_live_rate(const umbeli_layer *l, uint64_t bits_set) {
-    double twins = ldexp((double)l->keys, -(int)l->packed.low);
-    return umbeli_rate_of_union(umbeli_probes_blocked.live_rate(l, bits_set), twins);
-}
-
-static double kept_rate_after(const umbeli_layer *l, uint64_t keys) {
-    double twins = ldexp((double)keys, -(int)l->packed.low);
-    return umbeli_rate_of_union(umbeli_probes_blocked.rate_after(l, keys), twins);
-}
-
-const umbeli_probes umbeli_probes_kept = {
-    .name = "kept",
-    .kind = UMBEL_KIND_BLOCKED,
-    .log2_bytes = UMBELI_BLOCK_LOG2,
-    .rate_after = kept_rate_after,
-    .contains = kept_contains,
-    .add = kept_add,
-    .bit = kept_bit,
-    .estimate = kept_estimate,
-    .live_rate = kept_live_rate,
-};

@@ -10,24 +10,45 @@
 
 /* ---- Split-block, and whole lines ---- */
 
+/* The next hashes for the kernel, and how many: those of a filter of kept bits go through `room`. */
+enum { ROOM = 1024 };
+static size_t next_hashes(const umbeli_layer *l, const uint64_t **hashes, size_t n,
+                          uint64_t room[ROOM]) {
+    if (!l->kept) return n;
+    if (n > ROOM) n = ROOM;
+    umbeli_packed_spread(l->kept, *hashes, n, room);
+    *hashes = room;
+    return n;
+}
+
 static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        l->kernel->contains_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
-    } else {
-        l->kernel->contains_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, found);
+    bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
+    uint64_t room[ROOM], nblocks = umbeli_layer_blocks(l);
+    for (size_t from = 0, some; from < n; from += some) {
+        const uint64_t *hashes = h.narrow + from;
+        some = next_hashes(l, &hashes, n - from, room);
+        (near ? l->kernel->contains_plain : l->kernel->contains_ring)(l->bits, nblocks, hashes,
+                                                                      some, found + from);
     }
 }
 
 static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    if (l->bytes <= UMBELI_PLAIN_BELOW || n == 1) {
-        return l->kernel->add_plain(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
+    bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
+    uint64_t room[ROOM], added = 0, nblocks = umbeli_layer_blocks(l);
+    for (size_t from = 0, some; from < n; from += some) {
+        const uint64_t *hashes = h.narrow + from;
+        some = next_hashes(l, &hashes, n - from, room);
+        added += (near ? l->kernel->add_plain : l->kernel->add_ring)(l->bits, nblocks, hashes, some,
+                                                                     was_new + from);
     }
-    return l->kernel->add_ring(l->bits, umbeli_layer_blocks(l), h.narrow, n, was_new);
+    return added;
 }
 
 static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
-    uint64_t block = umbeli_block_of(*h.narrow, umbeli_layer_blocks(l));
-    return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(*h.narrow, i);
+    uint64_t hash = *h.narrow;
+    if (l->kept) umbeli_packed_spread(l->kept, h.narrow, 1, &hash);
+    uint64_t block = umbeli_block_of(hash, umbeli_layer_blocks(l));
+    return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(hash, i);
 }
 
 static uint64_t line_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
@@ -40,14 +61,21 @@ umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
     return umbeli_block_form_of(&(umbeli_shape){.kind = l->probes->kind, .hashes = l->hashes});
 }
 
+/* Found by mistake because these bits are those of a key: of a filter that knows no more of them. */
+static double twins(const umbeli_layer *l, uint64_t keys) {
+    return l->kept ? umbeli_packed_rate(keys, l->kept) : 0;
+}
+
 static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
-    return umbeli_blocked_estimate(umbeli_layer_form(l), umbeli_layer_blocks(l), bits_set);
+    double hashes = umbeli_blocked_estimate(umbeli_layer_form(l), umbeli_layer_blocks(l), bits_set);
+    return l->kept ? umbeli_packed_keys(hashes, l->kept) : hashes;
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     uint64_t nblocks = umbeli_layer_blocks(l);
     double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks);
-    return umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
+    rate = umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
+    return umbeli_rate_of_union(rate, twins(l, l->keys));
 }
 
 static void blocked_prepare(umbeli_layer *l) {
@@ -59,7 +87,7 @@ static void line_prepare(umbeli_layer *l) {
 }
 
 static double blocked_rate(const umbeli_layer *l, uint64_t keys) {
-    return umbeli_blocked_rate(umbeli_layer_blocks(l), keys);
+    return umbeli_rate_of_union(umbeli_blocked_rate(umbeli_layer_blocks(l), keys), twins(l, keys));
 }
 
 static double line_rate(const umbeli_layer *l, uint64_t keys) {

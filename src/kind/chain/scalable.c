@@ -57,8 +57,7 @@ static umbeli_layer packed_of(uint64_t bytes, uint32_t bits, uint64_t capacity, 
 
 static umbeli_layer kept_of(uint64_t bytes, uint32_t bits, uint64_t capacity, uint64_t keys) {
     umbeli_layer l = layer_of(bytes / UMBELI_BLOCK_BYTES, capacity, keys);
-    l.probes = &umbeli_probes_kept;
-    l.packed.low = bits;
+    l.kept = bits;
     return l;
 }
 
@@ -70,10 +69,9 @@ static bool of_hashes(const umbeli_chain *c) {
 
 /* When full.  Of hashes, `bits` are kept. */
 static double rate_of(const umbeli_layer *l) {
-    bool packed = umbeli_is_packed(l), kept = l->probes == &umbeli_probes_kept;
-    double rate = packed ? 0 : umbeli_layer_rate(umbeli_layer_blocks(l), l->capacity);
-    if (packed || kept) rate += umbeli_packed_rate(l->capacity, packed ? l->hashes : l->packed.low);
-    return rate;
+    if (umbeli_is_packed(l)) return umbeli_packed_rate(l->capacity, l->hashes);
+    double rate = umbeli_layer_rate(umbeli_layer_blocks(l), l->capacity);
+    return l->kept ? rate + umbeli_packed_rate(l->capacity, l->kept) : rate;
 }
 
 /* What the first `count` layers leave of the rate. */
@@ -272,9 +270,8 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
         umbeli_put_u64le(w, l->capacity);
         umbeli_put_u64le(w, l->keys);
         if (!of_hashes(c)) continue;
-        bool kept = l->probes == &umbeli_probes_kept;
-        umbeli_put_u32le(w, umbeli_is_packed(l) ? l->hashes : kept ? l->packed.low : 0);
-        umbeli_put_u32le(w, kept);
+        umbeli_put_u32le(w, umbeli_is_packed(l) ? l->hashes : l->kept);
+        umbeli_put_u32le(w, l->kept > 0);
     }
 }
 
