@@ -449,7 +449,10 @@ static umbel_err add_lean(bf_value *v, const umbel_key *keys, size_t n, uint64_t
     size_t more = 0;
     umbel_err e = UMBEL_EFULL;
     if (v->form == BF_SMALL) {
+        bool first = v->small->keys == 0 && n > 1; /* mostly all of them are new */
+        if (first) bf_small_fit(v, n, max_bytes);
         e = bf_small_add(v, keys, n, was_new, done);
+        if (first && v->small->keys < n) bf_small_fit(v, v->small->keys, max_bytes);
         while (e == UMBEL_EFULL && bf_small_grow(v, max_bytes)) {
             e = bf_small_add(v, keys + *done, n - *done, was_new + *done, &more);
             *done += more;

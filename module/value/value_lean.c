@@ -363,6 +363,21 @@ bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len)
 
 /* ---- Growing ---- */
 
+/* Moves the hashes into a table of another size. */
+static bool resize(bf_value *v, const umbeli_layer *old, uint64_t bytes, uint64_t max_bytes) {
+    if (bytes > BF_SMALL_PACKED_BYTES || (max_bytes && bytes > max_bytes)) return false;
+    bf_small *s = bf_memory_new(sizeof *s + (size_t)bytes);
+    if (!s) return false;
+    s->bytes = (uint16_t)bytes;
+    s->hashes = v->small->hashes;
+    umbeli_layer fresh = layer_in(s, old->probes, 0);
+    bool fits = umbeli_packed_refill(&fresh, old, NULL);
+    s->keys = (uint32_t)fresh.keys;
+    bf_memory_delete(fits ? v->small : s);
+    if (fits) v->small = s;
+    return fits;
+}
+
 bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
     if (!(v->small->hashes & BF_SMALL_PACKED)) return false;
     umbeli_layer old = small_layer(v);
@@ -375,20 +390,17 @@ bool bf_small_grow(bf_value *v, uint64_t max_bytes) {
     };
     bf_layer_plan plan;
     bf_params params = bf_value_params(v);
-    if (bf_plan_next(&params, &full, &plan) || !plan.replaces ||
-        plan.bytes > BF_SMALL_PACKED_BYTES || (max_bytes && plan.bytes > max_bytes)) {
-        return false;
-    }
-    bf_small *s = bf_memory_new(sizeof *s + (size_t)plan.bytes);
-    if (!s) return false;
-    s->bytes = (uint16_t)plan.bytes;
-    s->hashes = v->small->hashes;
-    umbeli_layer fresh = layer_in(s, old.probes, 0);
-    bool fits = umbeli_packed_refill(&fresh, &old, NULL);
-    s->keys = (uint32_t)fresh.keys;
-    bf_memory_delete(fits ? v->small : s);
-    if (fits) v->small = s;
-    return fits;
+    if (bf_plan_next(&params, &full, &plan) || !plan.replaces) return false;
+    return resize(v, &old, plan.bytes, max_bytes);
+}
+
+void bf_small_fit(bf_value *v, uint64_t keys, uint64_t max_bytes) {
+    bf_layer_plan plan;
+    bf_params params = bf_value_params(v);
+    if (!(v->small->hashes & BF_SMALL_PACKED) || !bf_plan_grown(&params, keys, &plan)) return;
+    umbeli_layer old = small_layer(v);
+    if (plan.hashes != old.hashes || plan.bytes == old.bytes) return;
+    (void)resize(v, &old, plan.bytes, max_bytes);
 }
 
 typedef union hash_room {

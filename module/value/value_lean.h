@@ -74,6 +74,10 @@ bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len)
  * max_bytes as for bf_value_add. */
 bool bf_small_grow(bf_value *v, uint64_t max_bytes);
 
+/* Gives a filter that nobody reserved the size for so many keys, at least those that it has, at
+ * once; where that cannot be, it stays as it is. */
+void bf_small_fit(bf_value *v, uint64_t keys, uint64_t max_bytes);
+
 /* RedisBloom's first link for these parameters, false if it would be too large; and its filter.
  * The library's codec has limits for new requests; what RedisBloom 2 accepted, and a primary or a
  * file repeats, has none. */

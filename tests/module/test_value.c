@@ -56,6 +56,30 @@ static void name_keys(batch *b, const char *prefix, int from) {
     }
 }
 
+/* The first batch of a new filter gets a table for all its keys at once; it ends in the one that the
+ * different ones would have grown to one by one. */
+static void a_first_batch_takes_what_its_keys_need(void **state) {
+    (void)state;
+    for (int different = 1; different <= BATCH; different += different / 3 + 1) {
+        bf_params p = sort_of(UNRESERVED, 0.01, 0);
+        bf_value *v = made(p), *one_by_one = made(p);
+        batch b;
+        uint8_t was_new[BATCH];
+        size_t done;
+        name_keys(&b, "key", 0);
+        for (int i = different; i < BATCH; i++) b.keys[i] = b.keys[i % different];
+        assert_ok(bf_value_add(v, b.keys, BATCH, 0, was_new, &done));
+        assert_int_equal(done, BATCH);
+        for (int i = 0; i < different; i++) {
+            assert_ok(bf_value_add(one_by_one, &b.keys[i], 1, 0, was_new, &done));
+        }
+        assert_int_equal(bf_value_bytes(v), bf_value_bytes(one_by_one));
+        assert_int_equal(digest_of(v), digest_of(one_by_one));
+        bf_value_free(v);
+        bf_value_free(one_by_one);
+    }
+}
+
 /* Adds n keys, and returns how many were new. */
 static int add(bf_value *v, const char *prefix, int from, int n) {
     int fresh = 0;
@@ -552,6 +576,7 @@ int main(void) {
         cmocka_unit_test_teardown(refuses_what_cannot_be, quiet),
         cmocka_unit_test_teardown(nothing_is_forgotten_while_it_grows, quiet),
         cmocka_unit_test_teardown(batches_and_single_keys_do_the_same, quiet),
+        cmocka_unit_test_teardown(a_first_batch_takes_what_its_keys_need, quiet),
         cmocka_unit_test_teardown(unreserved_filters_stay_short, quiet),
         cmocka_unit_test_teardown(small_filters_take_little, quiet),
         cmocka_unit_test_teardown(larger_classic_filters_have_no_handle_either, quiet),

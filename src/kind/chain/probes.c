@@ -10,7 +10,8 @@
 
 /* ---- Split-block, and whole lines ---- */
 
-/* The next hashes for the kernel, and how many: those of a filter of kept bits go through `room`. */
+/* The next hashes for the kernel, and how many: those of a filter of kept bits go through `room`.
+ */
 enum { ROOM = 1024 };
 static size_t next_hashes(const umbeli_layer *l, const uint64_t **hashes, size_t n,
                           uint64_t room[ROOM]) {
@@ -61,7 +62,7 @@ umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
     return umbeli_block_form_of(&(umbeli_shape){.kind = l->probes->kind, .hashes = l->hashes});
 }
 
-/* Found by mistake because these bits are those of a key: of a filter that knows no more of them. */
+/* Keys found because the bits that are known of their hashes are those of another. */
 static double twins(const umbeli_layer *l, uint64_t keys) {
     return l->kept ? umbeli_packed_rate(keys, l->kept) : 0;
 }
