@@ -105,11 +105,7 @@ static const char *recipe_for(pgu_reader read, const char *given) {
                 (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
                  errmsg("recipe: for keys of type text only"), errhint("Cast the key to text.")));
     }
-    if (given) return given;
-    return read == pgu_key_number  ? PGU_NUMBERS
-           : read == pgu_key_uuid  ? PGU_UUIDS
-           : read == pgu_key_bytes ? PGU_BYTES
-                                   : "line";
+    return given ? given : pgu_recipe_of(read);
 }
 
 static void set_recipe(umbel_filter *filter, const char *recipe) {
@@ -215,20 +211,17 @@ Datum umbel_pg_build_final(PG_FUNCTION_ARGS) {
     PG_RETURN_POINTER(pgu_encode(filter));
 }
 
-#define KEY_TYPE(type, read)                        \
-    PG_FUNCTION_INFO_V1(umbel_pg_add_##type);       \
-    PG_FUNCTION_INFO_V1(umbel_pg_build_##type);     \
-    Datum umbel_pg_add_##type(PG_FUNCTION_ARGS) {   \
-        return aggregate(fcinfo, read);             \
-    }                                               \
-    Datum umbel_pg_build_##type(PG_FUNCTION_ARGS) { \
-        return aggregate_once(fcinfo, read);        \
+#define KEY_TYPE(type)                                 \
+    PG_FUNCTION_INFO_V1(umbel_pg_add_##type);          \
+    PG_FUNCTION_INFO_V1(umbel_pg_build_##type);        \
+    Datum umbel_pg_add_##type(PG_FUNCTION_ARGS) {      \
+        return aggregate(fcinfo, pgu_key_##type);      \
+    }                                                  \
+    Datum umbel_pg_build_##type(PG_FUNCTION_ARGS) {    \
+        return aggregate_once(fcinfo, pgu_key_##type); \
     }
 
-KEY_TYPE(text, pgu_key_text)
-KEY_TYPE(bytes, pgu_key_bytes)
-KEY_TYPE(number, pgu_key_number)
-KEY_TYPE(uuid, pgu_key_uuid)
+PGU_KEY_TYPES(KEY_TYPE)
 
 /* ---- merging, and passing between processes --------------------------------------------- */
 

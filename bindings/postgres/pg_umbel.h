@@ -83,19 +83,27 @@ extern Datum pgu_mapped(umbel_filter *filter, MemoryContext context);
 extern const umbel_recipe *pgu_recipe(const char *text, MemoryContext context);
 
 /* The key of a datum; false: the recipe finds none in it.  `number` has room for an integer. */
-typedef bool (*pgu_reader)(Datum datum, const umbel_recipe *recipe, uint64_t *number,
-                           umbel_key *key);
-extern bool pgu_key_text(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
-extern bool pgu_key_bytes(Datum datum, const umbel_recipe *recipe, uint64_t *number,
-                          umbel_key *key);
-extern bool pgu_key_number(Datum datum, const umbel_recipe *recipe, uint64_t *number,
-                           umbel_key *key);
-extern bool pgu_key_uuid(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
+typedef bool pgu_read(Datum datum, const umbel_recipe *recipe, uint64_t *number, umbel_key *key);
+typedef pgu_read *pgu_reader;
 
-/* The recipes of filters whose keys are not texts: what the command and the page use for the same
- * keys as text, so that a literal, which PostgreSQL takes for text, asks for the right key. */
-#define PGU_NUMBERS "line type=int64"
-#define PGU_UUIDS "line type=uuid"
-#define PGU_BYTES "line type=bytea"
+/* Types of keys, as the Makefile and the names of functions in C have them. */
+#define PGU_KEY_TYPES(X) \
+    X(text)              \
+    X(bytea)             \
+    X(smallint)          \
+    X(integer)           \
+    X(bigint)            \
+    X(uuid)              \
+    X(date)              \
+    X(timestamp)         \
+    X(timestamptz)       \
+    X(inet)              \
+    X(numeric)
+#define PGU_READER(type) extern pgu_read pgu_key_##type;
+PGU_KEY_TYPES(PGU_READER)
+
+/* The recipe of filters whose keys are read so: what the command and the page use for the same keys as
+ * text, so that a literal, which PostgreSQL takes for text, asks for the right key. */
+extern const char *pgu_recipe_of(pgu_reader read);
 
 #endif

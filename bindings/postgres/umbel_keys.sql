@@ -1,23 +1,23 @@
 -- SPDX-License-Identifier: MIT
 -- Keys of type @type@: the Makefile puts each type here.
 CREATE FUNCTION umbel_contains(umbel, @type@) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'umbel_pg_contains_@reader@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_contains_@type@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE FUNCTION umbel_within(@type@, umbel) RETURNS boolean
-    AS 'MODULE_PATHNAME', 'umbel_pg_within_@reader@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_within_@type@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE FUNCTION umbel_count(umbel, @type@) RETURNS integer
-    AS 'MODULE_PATHNAME', 'umbel_pg_count_@reader@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
+    AS 'MODULE_PATHNAME', 'umbel_pg_count_@type@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 5;
 CREATE OPERATOR <@ (LEFTARG = @type@, RIGHTARG = umbel, FUNCTION = umbel_within,
                     COMMUTATOR = @>, RESTRICT = matchingsel, JOIN = matchingjoinsel);
 CREATE OPERATOR @> (LEFTARG = umbel, RIGHTARG = @type@, FUNCTION = umbel_contains,
                     COMMUTATOR = <@, RESTRICT = matchingsel, JOIN = matchingjoinsel);
 CREATE FUNCTION umbel_add(internal, @type@, double precision, double precision) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_add_@reader@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_add_@type@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_add(internal, @type@, double precision, double precision, umbel_options)
-    RETURNS internal AS 'MODULE_PATHNAME', 'umbel_pg_add_@reader@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    RETURNS internal AS 'MODULE_PATHNAME', 'umbel_pg_add_@type@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_build(internal, @type@, double precision) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_build_@reader@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_build_@type@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION umbel_build(internal, @type@, double precision, umbel_options) RETURNS internal
-    AS 'MODULE_PATHNAME', 'umbel_pg_build_@reader@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+    AS 'MODULE_PATHNAME', 'umbel_pg_build_@type@' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE AGGREGATE umbel_agg(key @type@, capacity double precision, fpr double precision) (
     SFUNC = umbel_add, STYPE = internal, SSPACE = 1000000, FINALFUNC = umbel_final,
     COMBINEFUNC = umbel_combine, SERIALFUNC = umbel_serialise, DESERIALFUNC = umbel_deserialise,
@@ -38,7 +38,7 @@ CREATE AGGREGATE umbel_build_agg(key @type@, fpr double precision, options umbel
     FINALFUNC_MODIFY = READ_WRITE, PARALLEL = SAFE
 );
 CREATE FUNCTION umbel_add_key(umbel, @type@) RETURNS umbel
-    AS 'MODULE_PATHNAME', 'umbel_pg_add_key_@reader@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+    AS 'MODULE_PATHNAME', 'umbel_pg_add_key_@type@' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 
 COMMENT ON FUNCTION umbel_contains(umbel, @type@) IS 'certainly not, or perhaps';
 COMMENT ON FUNCTION umbel_within(@type@, umbel) IS 'implementation of <@';

@@ -166,6 +166,10 @@ static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kep
     return e;
 }
 
+bool sq_is_null(sqlite3_value *filter) {
+    return sqlite3_value_type(filter) == SQLITE_NULL && !sqlite3_value_pointer(filter, sq_pointer);
+}
+
 const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, umbel_diag *diag) {
     sq_open *open = sqlite3_value_pointer(value, sq_pointer);
     sq_kept *k = NULL;
@@ -175,8 +179,7 @@ const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, 
         *e = UMBEL_EINVAL;
         *diag = (umbel_diag){
             .field = "filter",
-            .what = "must be a blob, or what umbel_open or umbel_decode returns in the "
-                    "same query (it does not pass through a table)"};
+            .what = "must be a blob, or what umbel_open or umbel_decode returns in the same query"};
         return NULL;
     }
     const void *bytes = sqlite3_value_blob(value);

@@ -4,7 +4,8 @@
  *
  * A text goes through the filter's recipe, usually "line": its UTF-8 bytes are the key.  An integer is
  * eight bytes, little-endian; a filter of integers has the recipe "line type=int64", through which '7'
- * is the key of 7, and every other filter refuses integers.  A blob is the key itself, in every filter.
+ * is the key of 7, and every other filter refuses integers.  A blob is the key itself, in every filter; a
+ * filter of blobs has the recipe "line type=bytea", as in PostgreSQL.
  * NULLs are not keys.
  */
 #include "sq_umbel.h"
@@ -19,6 +20,7 @@ SQLITE_EXTENSION_INIT3
 enum { SQ_BATCH = 256 };
 
 #define SQ_NUMBERS "line type=int64"
+#define SQ_BLOBS "line type=bytea"
 
 void sq_fail(sqlite3_context *ctx, umbel_err e, const umbel_diag *diag) {
     char text[512];
@@ -94,6 +96,7 @@ static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer)
     uint8_t number[8];
     umbel_key key;
     void *scratch = NULL;
+    if (sq_is_null(args[0])) return;
     if (!sq_key(ctx, args[1], &key, number)) return;
     const sq_asked *asked = sq_filter(sqlite3_user_data(ctx), args[0], &e, &diag);
     if (!asked) {
@@ -276,9 +279,11 @@ static umbel_err sq_settle(sq_build *b, const char *recipe, umbel_diag *diag) {
 }
 
 /* The first key of a filter without a recipe decides what the others are. */
-static umbel_err sq_settle_by(sq_build *b, bool integer, umbel_diag *diag) {
+static umbel_err sq_settle_by(sq_build *b, int type, umbel_diag *diag) {
     umbel_err e = UMBEL_OK;
+    bool integer = type == SQLITE_INTEGER;
     if (!b->settled && integer) e = sq_recipe(SQ_NUMBERS, &b->recipe, diag);
+    if (!b->settled && type == SQLITE_BLOB) e = sq_recipe(SQ_BLOBS, &b->recipe, diag);
     b->settled = true;
     if (!e && integer && !sq_takes_numbers(b->recipe)) {
         diag->what = "an integer, but the filter's other keys are not: CAST(key AS TEXT)";
@@ -339,7 +344,7 @@ static void sq_step(sqlite3_context *ctx, int n, sqlite3_value **args, int neede
         if (!b->begun) e = begin(ctx, b, n, args, &diag);
         b->begun = true;
         bool given = !e && sq_key(ctx, args[0], &key, number);
-        if (given) e = sq_settle_by(b, sqlite3_value_type(args[0]) == SQLITE_INTEGER, &diag);
+        if (given) e = sq_settle_by(b, sqlite3_value_type(args[0]), &diag);
         if (e) given = false;
         if (given && b->recipe && sqlite3_value_type(args[0]) == SQLITE_TEXT) {
             given = sq_apply(ctx, b->recipe, UMBEL_USE_RECORD, &key, &scratch);

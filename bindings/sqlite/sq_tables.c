@@ -45,6 +45,7 @@ static umbel_err sq_info_row(sq_connection *c, sqlite3_value **given, sq_cell *c
     umbel_info info;
     umbel_measurement now;
     umbel_err e;
+    if (sq_is_null(given[0])) return UMBEL_OK; /* a row of NULLs, as in PostgreSQL */
     const sq_asked *asked = sq_filter(c, given[0], &e, diag);
     if (!asked) return e;
     const umbel_filter *filter = asked->filter;

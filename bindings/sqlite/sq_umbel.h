@@ -37,6 +37,9 @@ typedef struct sq_asked {
     umbel_recipe *recipe;
 } sq_asked;
 
+/* A pointer is NULL to those who do not know its type. */
+bool sq_is_null(sqlite3_value *filter);
+
 /* Parses a recipe; *out stays NULL where there is nothing to apply. */
 umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag);
 
