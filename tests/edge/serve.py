@@ -106,6 +106,13 @@ def resident(process):
 
 # ---- systemd -----------------------------------------------------------------------------------
 
+def copy_of_umbel(b):
+    """In a folder of its own, with what it starts."""
+    for program in (Path(UMBEL), Path(UMBEL).with_name("umbel-serve")):
+        shutil.copy(program, b.folder)
+    return b.folder
+
+
 def unit_files(b, command):
     """The units, for a command in this folder."""
     folder = b.folder / "units"
@@ -119,7 +126,7 @@ def unit_files(b, command):
 
 def units(b):
     """What systemd says to the unit files, and that the guide says the same."""
-    folder = unit_files(b, Path(shutil.copy(UMBEL, b.folder / "umbel")).resolve().parent)
+    folder = unit_files(b, copy_of_umbel(b))
     done = subprocess.run([b.need("systemd-analyze"), "verify", "--man=no", *map(str, folder.iterdir())],
                           capture_output=True, text=True)
     assert done.returncode == 0 and not done.stderr, done.stderr
@@ -171,7 +178,7 @@ def first_in(process):
 def sandbox(b):
     """The units under a complete systemd: sockets, a server that has nothing it does not need, reload, restart."""
     unit_files(b, "/run/trial")
-    shutil.copy(UMBEL, b.folder / "umbel")
+    copy_of_umbel(b)
     path, listed, good = b.folder / "bad.umb", [f"bad{i}.test" for i in range(500)], "good.example"
     later = [f"later{i}.test" for i in range(500)]
 
@@ -233,7 +240,7 @@ def sandbox(b):
     assert all(a is True for a in asked), [a for a in asked if a is not True]
     print(f"# {len(asked)} answers while it was restarted three times", flush=True)
     systemctl("kill", "-s", "KILL", "umbel.service")
-    b.until(lambda: status().get("Name") == "umbel", "another start after the server was killed")
+    b.until(lambda: status().get("Name") == "umbel-serve", "another start after the server was killed")
     assert Http(sockets / "http.sock").ask(later[0])
 
 
