@@ -41,7 +41,7 @@ const cli_command cli_umbel = {
         "certain; a \"yes\" may be wrong, at a false-positive rate that you choose when you "
         "build the filter.\n\n"
         "Keys are lines. Data goes to standard output, everything else to standard error. "
-        "Input may be files or standard input, plain or compressed with gzip or zstd.",
+        "Input may be files or standard input, plain or compressed with gzip, zstd, bzip2, xz or lz4.",
     .exits = "0 yes or done, 1 no, 2 error, 3 done, but not for every line or not as promised",
     .options = umbel_options,
 };

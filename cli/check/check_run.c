@@ -138,14 +138,14 @@ static void print_json(cli_check *c, const cli_batch *b, size_t i) {
 
 /* The column of --mark gets a name. */
 static void print_header(cli_check *c, const cli_batch *b) {
-    if (c->json || c->printed_header || !b->header.data) return;
+    if (c->json || !b->header.data) return;
     if (c->show != SHOW_LINES && c->show != SHOW_MARK) return;
     if (c->s->with_filename || c->s->line_number) return; /* no longer a table */
-    if (c->show == SHOW_MARK) {
+    if (c->show == SHOW_MARK && !c->header.text) {
         put(c, "found");
         put(c, mark_separator(c));
     }
-    cli_output_header(&c->out, b, &c->printed_header);
+    cli_output_header(&c->out, b, &c->header);
 }
 
 /* ---- Counts ------------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@ typedef struct cli_check {
     _Atomic bool enough; /* --max-count of the only file: the rest is not read */
     cli_output out;
     uint64_t matches;
-    bool printed_header;
+    cli_header header;
     const char *file; /* being counted, ... */
     uint64_t file_lines, file_matches;
     json_t *counts;  /* of the files, for --json */

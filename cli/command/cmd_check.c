@@ -121,6 +121,7 @@ static int run(const cli_settings *s) {
     if (typed) explicit_bzero((char *)(uintptr_t)typed, strlen(typed));
     free((char *)(uintptr_t)typed);
     cli_mappings_unchanged("answers may be wrong");
+    if (c.header.mixed) status = CLI_INCOMPLETE;
     if (!status) status = c.matches ? CLI_YES : CLI_NO;
     status = cli_misfits_status(&read, c.lookup.recipes[0], "not looked up", status);
     cli_exact_free(&exact);

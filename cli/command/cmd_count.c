@@ -28,7 +28,7 @@ typedef struct counting {
     cli_sketch sketch;
     cli_top_keys top;
     uint64_t printed; /* lines */
-    bool printed_header;
+    cli_header header;
 } counting;
 
 static void hash_keys(void *ctx, cli_batch *b) {
@@ -87,13 +87,15 @@ static int run(const cli_settings *s) {
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.activity = s->quiet ? NULL : "counting";
+    bool failed = false;
+    feed.failed = s->nargs > 1 ? &failed : NULL;
     cli_lines read = run_job(&c, &feed, count_distinct);
     print_distinct(&c, &read);
     int status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
     cli_key_counts_free(&c.counts);
     umbel_recipe_free(recipe);
     umbel_free(c.hasher);
-    return status;
+    return failed ? CLI_ERROR : status;
 }
 
 static const uint8_t options[] = {OPT_THREADS, OPT_QUIET,        OPT_JSON, OPT_MAX_MEMORY,
@@ -151,7 +153,7 @@ static bool is_kept(const counting *c, uint64_t count) {
 static void print_counted(void *ctx, cli_batch *b) {
     counting *c = ctx;
     bool counts = c->s->mode[GROUP_TALLY] == TALLY_EACH;
-    cli_output_header(&c->out, b, &c->printed_header);
+    cli_output_header(&c->out, b, &c->header);
     for (size_t i = 0; i < b->lines; i++) {
         const uint8_t *line = b->text + b->starts[i];
         cli_key_count lone = {.count = 1}, *slot = &lone;
@@ -169,7 +171,7 @@ static void print_counted(void *ctx, cli_batch *b) {
 
 static void count_top(void *ctx, cli_batch *b) {
     counting *c = ctx;
-    cli_output_header(&c->out, b, &c->printed_header);
+    cli_output_header(&c->out, b, &c->header);
     for (size_t i = 0; i < b->lines; i++) {
         if (!b->keys[i].data) continue;
         cli_top_keys_count(&c->top, b->hashes[i], b->text + b->starts[i],
@@ -258,16 +260,19 @@ int cli_uniq_counts(const cli_settings *s) {
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     feed.skips_missing = false;
     feed.activity = s->quiet ? NULL : "counting";
+    bool failed = false;
+    feed.failed = s->nargs > 1 ? &failed : NULL;
     int status = CLI_YES;
     uint64_t bytes;
     cli_lines read = s->top ? count_most(&c, &feed, &bytes, &status) : count_all(&c, feed, &bytes);
     if (c.out.used) cli_output_flush(&c.out);
     summarise(&c, &read, bytes);
+    if (c.header.mixed) status = CLI_INCOMPLETE;
     status = cli_misfits_status(&read, recipe, s->top ? "not counted" : "printed", status);
     free(c.out.buffer);
     cli_key_counts_free(&c.counts);
     if (s->top) cli_top_keys_free(&c.top);
     umbel_recipe_free(recipe);
     umbel_free(c.hasher);
-    return status;
+    return failed ? CLI_ERROR : status;
 }

@@ -43,7 +43,7 @@ typedef struct uniq_run {
     double warned_losses;          /* ... and the lines, as they were then */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
     uint64_t new_lines;
-    bool printed_header;
+    cli_header header;
 } uniq_run;
 
 /* How many steps a rate is above the promise (1, 2, 10, 100 ... times), and that in words. */
@@ -254,7 +254,7 @@ static void pass_new(void *ctx, cli_batch *b) {
     added.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
     u->changed |= added.lines != 0;
     u->unsaved |= added.lines != 0;
-    cli_output_header(&u->out, b, &u->printed_header);
+    cli_output_header(&u->out, b, &u->header);
     uint64_t printed = cli_output_lines(&u->out, &added, !u->repeats);
     u->new_lines += u->repeats ? added.lines - printed : printed;
     u->unsure = false;
@@ -334,6 +334,8 @@ static int run(const cli_settings *s) {
     u.by_hash = u.hasher == f && (u.loss.sketching || s->threads > 1);
     umbel_recipe *recipe = cli_recipe_of(f, u.watch.name, s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
+    bool failed = false;
+    feed.failed = s->nargs > 1 ? &failed : NULL;
     feed.eager = true;
     feed.skips_missing = false;
     if (!s->quiet && !isatty(STDOUT_FILENO)) feed.activity = "uniq";
@@ -359,10 +361,11 @@ static int run(const cli_settings *s) {
     free(u.out.buffer);
     if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
-    int status = cli_misfits_status(&read, recipe, "printed",
-                                    u.warned || u.warned_level ? CLI_INCOMPLETE : CLI_YES);
+    int status =
+        cli_misfits_status(&read, recipe, "printed",
+                           u.warned || u.warned_level || u.header.mixed ? CLI_INCOMPLETE : CLI_YES);
     umbel_recipe_free(recipe);
-    return status;
+    return failed ? CLI_ERROR : status;
 }
 
 const cli_command cli_command_uniq = {

@@ -103,7 +103,7 @@ cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as,
     int fd = cli_is_stdin(path) ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) cli_die_sys(name, errno);
     if (is_stream(fd, name, &out.piped)) {
-        cli_stream *from = cli_stream_open(fd, name, cli_gunzip_best(), max_bytes);
+        cli_stream *from = cli_stream_open(fd, name, cli_gunzip_best(), max_bytes, NULL);
         read_all(from, name, max_bytes, &out);
         cli_stream_close(from);
         struct memory *m = cli_alloc(sizeof *m);

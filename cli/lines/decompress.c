@@ -27,11 +27,13 @@ struct cli_stream {
     const char *name;
     umbel_input is; /* what its first bytes say */
     uint64_t consumed;
-    bool ended;        /* the descriptor is at its end */
-    bool between;      /* compressed: between two members, where the file may end */
-    size_t have, used; /* of in[] */
-    const cli_gunzip *gunzip;
-    void *gzip; /* its state */
+    bool broken;                  /* and the rest cannot be read */
+    bool ended;                   /* the descriptor is at its end */
+    bool between;                 /* compressed: between two members, where the file may end */
+    size_t have, used;            /* of in[] */
+    bool *failed;                 /* damage ends the file only, and sets this; NULL: it exits */
+    const cli_unpacker *unpacker; /* NULL: not one of those */
+    void *state;                  /* its own */
     ZSTD_DCtx *zstd;
     int window_log;           /* a frame may need so much memory */
     uint8_t head[FRAME_HEAD]; /* the first bytes of the frame */
@@ -57,10 +59,37 @@ static bool refill(cli_stream *s) {
     return s->have > 0;
 }
 
-static _Noreturn void refuse(const char *name, umbel_input is) {
-    char hint[96];
-    snprintf(hint, sizeof hint, "decompress it first: %s | umbel ...", umbel_input_remedy(is));
-    cli_die(name, hint, "is %s, which umbel cannot read", umbel_input_text(is));
+/* What follows in the file cannot be read: 0 bytes, and the end, if there are others to read. */
+static size_t give_up(cli_stream *s, const char *hint, const char *what, const char *why) {
+    if (!s->failed) cli_die(s->name, hint, "%s%s", what, why);
+    cli_error(s->name, hint, "%s%s", what, why);
+    *s->failed = true;
+    s->broken = s->ended = true;
+    s->have = s->used = 0;
+    return 0;
+}
+
+static void refuse(cli_stream *s) {
+    char hint[96], what[96];
+    snprintf(hint, sizeof hint, "decompress it first: %s | umbel ...", umbel_input_remedy(s->is));
+    snprintf(what, sizeof what, "is %s, which this umbel cannot read", umbel_input_text(s->is));
+    give_up(s, hint, what, "");
+}
+
+static const cli_unpacker *unpacker_of(umbel_input is, const cli_unpacker *gunzip) {
+    switch (is) {
+    case UMBEL_INPUT_GZIP: return gunzip;
+#ifdef UMBEL_WITH_BZIP2
+    case UMBEL_INPUT_BZIP2: return &cli_unpack_bzip2;
+#endif
+#ifdef UMBEL_WITH_LZMA
+    case UMBEL_INPUT_XZ: return &cli_unpack_xz;
+#endif
+#ifdef UMBEL_WITH_LZ4
+    case UMBEL_INPUT_LZ4: return &cli_unpack_lz4;
+#endif
+    default: return NULL;
+    }
 }
 
 /* The largest window that fits into half of the limit. */
@@ -80,13 +109,13 @@ static void open_zstd(cli_stream *s, uint64_t max_memory) {
     }
 }
 
-cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip,
-                            uint64_t max_memory) {
+cli_stream *cli_stream_open(int fd, const char *name, const cli_unpacker *gunzip,
+                            uint64_t max_memory, bool *failed) {
     cli_stream *s = cli_alloc(sizeof *s);
     memset(s, 0, offsetof(cli_stream, in));
     s->fd = fd;
     s->name = name;
-    s->gunzip = gunzip;
+    s->failed = failed;
     /* Fewer switches between writer and reader; fails if it is not a pipe. */
     (void)fcntl(fd, F_SETPIPE_SZ, PIPE_ROOM);
     /* Only while the bytes may be part of a magic number: do not wait for a slow writer. */
@@ -95,35 +124,38 @@ cli_stream *cli_stream_open(int fd, const char *name, const cli_gunzip *gunzip,
         s->have += read_some(s, s->in + s->have, sizeof s->in - s->have);
         s->is = umbel_input_look(s->in, s->have, 0, &more);
     }
-    if (cli_stream_packed(s) && s->is != UMBEL_INPUT_GZIP && s->is != UMBEL_INPUT_ZSTD) {
-        refuse(name, s->is);
-    }
-    if (s->is == UMBEL_INPUT_GZIP && !(s->gzip = gunzip->open())) {
-        cli_die(name, NULL, "not enough memory to decompress gzip");
+    s->unpacker = unpacker_of(s->is, gunzip);
+    if (cli_stream_packed(s) && !s->unpacker && s->is != UMBEL_INPUT_ZSTD) refuse(s);
+    uint64_t memory = UINT64_C(1) << window_log_of(max_memory);
+    if (s->unpacker && !(s->state = s->unpacker->open(memory))) {
+        cli_die(name, NULL, "not enough memory to decompress %s", s->unpacker->name);
     }
     if (s->is == UMBEL_INPUT_ZSTD) open_zstd(s, max_memory);
     return s;
 }
 
 void cli_stream_close(cli_stream *s) {
-    if (s->is == UMBEL_INPUT_GZIP) s->gunzip->close(s->gzip);
+    if (s->unpacker) s->unpacker->close(s->state);
     if (s->is == UMBEL_INPUT_ZSTD) ZSTD_freeDCtx(s->zstd);
     free(s);
 }
 
-static size_t read_gzip(cli_stream *s, uint8_t *to, size_t len) {
+static size_t read_members(cli_stream *s, uint8_t *to, size_t len) {
+    char what[64];
     for (;;) {
-        cli_gunzip_io io = {s->in + s->used, to, s->have - s->used, len};
+        cli_unpack_io io = {s->in + s->used, to, s->have - s->used, len};
         bool ended;
-        const char *wrong = s->gunzip->step(s->gzip, &io, &ended);
-        if (wrong) cli_die(s->name, NULL, "the gzip data is damaged: %s", wrong);
+        const char *wrong = s->unpacker->step(s->state, &io, &ended);
+        snprintf(what, sizeof what, "the %s data is ",
+                 s->is == UMBEL_INPUT_GZIP ? "gzip" : s->unpacker->name);
+        if (wrong) return give_up(s, NULL, strcat(what, "damaged: "), wrong);
         bool idle = io.in_len == s->have - s->used;
         s->used = s->have - io.in_len;
         s->between = ended || (s->between && idle); /* another member may follow */
         if (io.out_len < len) return len - io.out_len;
         if (refill(s)) continue;
         if (s->between) return 0;
-        cli_die(s->name, NULL, "the gzip data is truncated");
+        return give_up(s, NULL, what, "truncated");
     }
 }
 
@@ -151,18 +183,19 @@ static void keep_head(cli_stream *s) {
     memcpy(s->head + s->head_len, s->in + s->used, left < room ? left : room);
 }
 
-static _Noreturn void refuse_zstd(const cli_stream *s, size_t error) {
+static size_t refuse_zstd(cli_stream *s, size_t error) {
     char needs[UMBEL_QUANTITY], may[UMBEL_QUANTITY], hint[64];
     if (ZSTD_getErrorCode(error) != ZSTD_error_frameParameter_windowTooLarge) {
-        cli_die(s->name, NULL, "the zstd data is damaged: %s", ZSTD_getErrorName(error));
+        return give_up(s, NULL, "the zstd data is damaged: ", ZSTD_getErrorName(error));
     }
     uint64_t window = window_of(s->head, sizeof s->head);
     int log = s->window_log, most = ZSTD_dParam_getBounds(ZSTD_d_windowLogMax).upperBound;
     while (log < most && UINT64_C(1) << log < window) log++;
     snprintf(hint, sizeof hint, "--max-memory %" PRIu64 "MiB allows it", UINT64_C(2) << log >> 20);
-    cli_die(s->name, UINT64_C(1) << log < window ? NULL : hint,
-            "needs a window of %s to decompress zstd, more than %s", umbel_size_text(window, needs),
-            umbel_size_text(UINT64_C(1) << s->window_log, may));
+    char what[160];
+    snprintf(what, sizeof what, "needs a window of %s to decompress zstd, more than %s",
+             umbel_size_text(window, needs), umbel_size_text(UINT64_C(1) << s->window_log, may));
+    return give_up(s, UINT64_C(1) << log < window ? NULL : hint, what, "");
 }
 
 static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
@@ -174,13 +207,13 @@ static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
         if (!more && s->between) return 0;
         keep_head(s);
         size_t left = ZSTD_decompressStream(s->zstd, &out, &in);
-        if (ZSTD_isError(left)) refuse_zstd(s, left);
+        if (ZSTD_isError(left)) return refuse_zstd(s, left);
         s->head_len += in.pos - s->used;
         if (s->head_len > sizeof s->head) s->head_len = sizeof s->head;
         s->used = in.pos;
         s->between = left == 0;
         if (!more && out.pos == 0 && !s->between) {
-            cli_die(s->name, NULL, "the zstd data is truncated");
+            return give_up(s, NULL, "the zstd data is truncated", "");
         }
     }
     return out.pos;
@@ -188,7 +221,8 @@ static size_t read_zstd(cli_stream *s, uint8_t *to, size_t len) {
 
 size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
     if (len > (1u << 30)) len = 1u << 30;
-    if (s->is == UMBEL_INPUT_GZIP) return read_gzip(s, to, len);
+    if (s->broken) return 0;
+    if (s->unpacker) return read_members(s, to, len);
     if (s->is == UMBEL_INPUT_ZSTD) return read_zstd(s, to, len);
     if (s->used < s->have) { /* read while looking for the magic number */
         size_t n = s->have - s->used < len ? s->have - s->used : len;
@@ -201,6 +235,10 @@ size_t cli_stream_read(cli_stream *s, uint8_t *to, size_t len) {
 
 bool cli_stream_packed(const cli_stream *s) {
     return umbel_input_packed(s->is);
+}
+
+bool cli_stream_broken(const cli_stream *s) {
+    return s->broken;
 }
 
 bool cli_stream_idle(const cli_stream *s) {

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "lines/gunzip.h"
+#include "lines/unpacker.h"
 
 enum { HAS_SUM = 2, HAS_EXTRA = 4, HAS_NAME = 8, HAS_COMMENT = 16, RESERVED = 0xe0 };
 
@@ -32,7 +32,8 @@ static void begin_member(gunzip *g) {
     g->extra_len = g->sum = g->sum_seen = 0;
 }
 
-static void *open_isal(void) {
+static void *open_isal(uint64_t memory) {
+    (void)memory; /* it takes little */
     gunzip *g = malloc(sizeof *g);
     if (!g) return NULL;
     isal_inflate_init(&g->z);
@@ -107,7 +108,7 @@ static const char *problem(int error) {
     }
 }
 
-static const char *step(void *state, cli_gunzip_io *io, bool *ended) {
+static const char *step(void *state, cli_unpack_io *io, bool *ended) {
     gunzip *g = state;
     *ended = false;
     while (g->part < DATA) {
@@ -132,5 +133,5 @@ static const char *step(void *state, cli_gunzip_io *io, bool *ended) {
     return NULL;
 }
 
-const cli_gunzip cli_gunzip_isal = {
+const cli_unpacker cli_gunzip_isal = {
     .name = "ISA-L", .open = open_isal, .close = close_isal, .step = step};

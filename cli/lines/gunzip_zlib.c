@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-#include "lines/gunzip.h"
+#include "lines/unpacker.h"
 
 enum { GZIP_WINDOW = 15 + 16 };
 
-static void *open_zlib(void) {
+static void *open_zlib(uint64_t memory) {
+    (void)memory; /* it takes little */
     z_stream *z = calloc(1, sizeof *z);
     if (z && inflateInit2(z, GZIP_WINDOW) == Z_OK) return z;
     free(z);
@@ -18,7 +19,7 @@ static void close_zlib(void *state) {
     free(state);
 }
 
-static const char *step(void *state, cli_gunzip_io *io, bool *ended) {
+static const char *step(void *state, cli_unpack_io *io, bool *ended) {
     z_stream *z = state;
     z->next_in = (z_const Bytef *)(uintptr_t)io->in;
     z->avail_in = (uInt)io->in_len;
@@ -35,5 +36,5 @@ static const char *step(void *state, cli_gunzip_io *io, bool *ended) {
     return z->msg ? z->msg : "bad data";
 }
 
-const cli_gunzip cli_gunzip_zlib = {
+const cli_unpacker cli_gunzip_zlib = {
     .name = "zlib", .open = open_zlib, .close = close_zlib, .step = step};

@@ -102,15 +102,19 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     return -1;
 }
 
-/* Nobody wants to count or compare the bytes of a filter or a picture as if they were lines. */
-static void refuse_other(const cli_input *in, const char *name, const uint8_t *first, size_t len) {
+/* Nobody wants to count or compare the bytes of a filter or a picture as if they were lines.  False
+ * if it is said, and the others should be read. */
+static bool are_lines(const cli_input *in, const char *name, const uint8_t *first, size_t len) {
     umbel_input is = umbel_input_look(first, len, in->sep, NULL);
     const char *remedy = umbel_input_remedy(is);
     char hint[96] = "umbel check looks lines up in it";
-    if (is == UMBEL_INPUT_LINES) return;
+    const char *shown = remedy || is == UMBEL_INPUT_FILTER ? hint : NULL;
+    if (is == UMBEL_INPUT_LINES) return true;
     if (remedy) snprintf(hint, sizeof hint, "%s | umbel ...", remedy);
-    cli_die(name, remedy || is == UMBEL_INPUT_FILTER ? hint : NULL, "is %s, but lines are expected",
-            umbel_input_text(is));
+    if (!in->failed) cli_die(name, shown, "is %s, but lines are expected", umbel_input_text(is));
+    cli_error(name, shown, "is %s, but lines are expected", umbel_input_text(is));
+    *in->failed = true;
+    return false;
 }
 
 /* NULL if it cannot be read but the others should be. */
@@ -127,11 +131,11 @@ static cli_file *open_file(const cli_input *in, const char *path) {
     /* Files under /proc claim to be empty but are not. */
     bool packed = umbel_input_packed(umbel_input_look(first, got, in->sep, NULL));
     if (start < 0 || st.st_size == 0 || in->csv || packed) {
-        f->stream = cli_stream_open(f->fd, f->name, cli_gunzip_best(), in->limits.max_memory);
+        f->stream =
+            cli_stream_open(f->fd, f->name, cli_gunzip_best(), in->limits.max_memory, in->failed);
     } else {
-        refuse_other(in, f->name, first, got);
         f->start = f->next = (uint64_t)start;
-        f->size = (uint64_t)st.st_size;
+        f->size = are_lines(in, f->name, first, got) ? (uint64_t)st.st_size : 0;
         (void)posix_fadvise(f->fd, start, 0, POSIX_FADV_SEQUENTIAL);
     }
     return f;
@@ -245,9 +249,9 @@ static size_t fill_block(cli_input *in, cli_file *f, cli_block *b, size_t head, 
         size_t most = len < head + CLI_BLOCK ? head + CLI_BLOCK - len : CLI_BLOCK;
         size_t want = b->room - 1 - len < most ? b->room - 1 - len : most;
         size_t n = cli_stream_read(f->stream, b->buffer + len, want);
-        if (n == 0) {
+        if (n == 0) { /* half a line that was cut off is no line */
             *ended = true;
-            whole = len;
+            if (!cli_stream_broken(f->stream)) whole = len;
             break;
         }
         len += n;
@@ -266,7 +270,10 @@ static bool claim_stream(cli_input *in, cli_file *f, cli_block *b) {
     if (head) memcpy(b->buffer, in->carry, head);
     b->idle = false;
     size_t len = fill_block(in, f, b, head, &ended);
-    if (f->fresh && len) refuse_other(in, f->name, b->buffer, len);
+    if (f->fresh && len && !are_lines(in, f->name, b->buffer, len)) {
+        in->carry_len = b->len = 0;
+        return false;
+    }
     b->text = b->buffer;
     in->carry_len = ended ? 0 : len - b->len;
     if (in->carry_len > in->carry_room) {
@@ -300,14 +307,15 @@ void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx) {
     in->bind_ctx = ctx;
 }
 
-/* Passes on the first line of a file whose first block was claimed. */
-static void read_header(const cli_input *in, cli_file *f, const cli_block *b) {
+/* Passes on the first line of a file whose first block was claimed; false: it is not to be read. */
+static bool read_header(const cli_input *in, cli_file *f, const cli_block *b) {
     uint8_t *start = f->stream ? b->text : cli_alloc(MAX_HEADER);
     size_t len = f->stream ? b->len : read_at(f, start, 0, MAX_HEADER, f->start);
     const uint8_t *end = in->csv ? NULL : memchr(start, in->sep, len);
     if (in->csv) len = umbel_recipe_first(in->csv, in->sep, start, len);
     f->bound = in->bind(in->bind_ctx, f->name, start, end ? (size_t)(end - start) : len);
     if (!f->stream) free(start);
+    return f->bound != NULL;
 }
 
 bool cli_input_claim(cli_input *in, cli_block *b) {
@@ -325,7 +333,12 @@ bool cli_input_claim(cli_input *in, cli_block *b) {
         if (f->stream) in->done += cli_stream_consumed(f->stream) - before;
         b->name = f->name;
         b->begins = claimed && f->fresh ? f->name : NULL;
-        if (b->begins && in->bind && !b->excess) read_header(in, f, b);
+        if (b->begins && in->bind && !b->excess && !read_header(in, f, b)) {
+            if (b->file) atomic_fetch_sub(&f->users, 1); /* the claim */
+            b->file = NULL;
+            in->carry_len = 0;
+            claimed = false;
+        }
         f->fresh = false;
         b->bound = f->bound;
         if (claimed) return true;

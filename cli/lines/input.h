@@ -55,7 +55,7 @@ typedef struct cli_limits {
 
 /* No files, or "-": standard input.  Files are opened one after the other.  With `eager` a block
  * is returned as soon as its writer pauses, even if it is not full.  With `failed`, a file that
- * cannot be opened is reported and skipped, and *failed set; with NULL it exits. */
+ * cannot be read is reported and skipped, and *failed set; with NULL it exits. */
 cli_input *cli_input_open(const char *const *files, int nfiles, uint8_t sep,
                           const cli_limits *limits, bool eager, bool *failed);
 void cli_input_close(cli_input *in);
@@ -65,7 +65,7 @@ void cli_input_close(cli_input *in);
 void cli_input_as_records(cli_input *in, const umbel_recipe *recipe);
 
 /* For files with a header: `bind` gets the first line of each file; what it returns comes with the
- * blocks of that file. */
+ * blocks of that file, and NULL leaves it out. */
 typedef const void *cli_bind_header(void *ctx, const char *name, const uint8_t *line, size_t len);
 void cli_input_on_header(cli_input *in, cli_bind_header *bind, void *ctx);
 

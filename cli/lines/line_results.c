@@ -26,10 +26,27 @@ uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
     return printed;
 }
 
-void cli_output_header(cli_output *o, const cli_batch *b, bool *printed) {
-    if (*printed || !b->header.data) return;
-    cli_output_write(o, b->header.data, b->header.len);
-    *printed = true;
+/* Without how the line ends. */
+static size_t columns_of(const uint8_t *text, size_t len) {
+    len--;
+    return len && text[len - 1] == '\r' ? len - 1 : len;
+}
+
+void cli_output_header(cli_output *o, const cli_batch *b, cli_header *header) {
+    const uint8_t *text = b->header.data;
+    if (!text || header->mixed) return;
+    if (!header->text) {
+        cli_output_write(o, text, b->header.len);
+        header->len = columns_of(text, b->header.len);
+        header->text = cli_alloc(b->header.len);
+        memcpy(header->text, text, b->header.len);
+        return;
+    }
+    size_t len = columns_of(text, b->header.len);
+    header->mixed = len != header->len || memcmp(text, header->text, len) != 0;
+    if (!header->mixed) return;
+    cli_warn("columns_differ", b->block.name,
+             "has other columns than the header that was printed, and so have these lines");
 }
 
 static void warn(const cli_misfits *m, const char *code, const char *is, const char *are,

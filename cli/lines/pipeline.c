@@ -418,6 +418,16 @@ static void *run_thread(void *ctx) {
     return NULL;
 }
 
+/* The others may have the column. */
+static void *without_column(const pipeline *p, const char *name, const char *column) {
+    const char *hint =
+        strchr(column, ',') ? "one column NAME: -k may be repeated" : "names are compared exactly";
+    if (!p->feed->failed) cli_die(name, hint, "has no column '%s' in its first line", column);
+    cli_error(name, hint, "has no column '%s' in its first line", column);
+    *p->feed->failed = true;
+    return NULL;
+}
+
 static const void *bind_header(void *ctx, const char *name, const uint8_t *line, size_t len) {
     pipeline *p = ctx;
     size_t n = p->feed->nrecipes;
@@ -433,10 +443,8 @@ static const void *bind_header(void *ctx, const char *name, const uint8_t *line,
         if (!(umbel_recipe_traits(bound->recipes[i]) & UMBEL_RECIPE_COLUMNS)) continue;
         umbel_err e = umbel_recipe_bind(bound->recipes[i], line, len, &bound->owned[i], &diag);
         if (e == UMBEL_EINVAL && *diag.field) {
-            cli_die(name,
-                    strchr(diag.field, ',') ? "one column NAME: -k may be repeated"
-                                            : "names are compared exactly",
-                    "has no column '%s' in its first line", diag.field);
+            while (i < n) bound->owned[i++] = NULL;
+            return without_column(p, name, diag.field);
         }
         if (e) cli_die_err(name, e, &diag, NULL);
         bound->recipes[i] = bound->owned[i];

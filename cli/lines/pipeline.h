@@ -111,9 +111,15 @@ size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_reci
  * pauses. */
 uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
 
-/* Writes the header that the block begins with, unless one was printed: the lines of several files
- * stay one table. */
-void cli_output_header(cli_output *o, const cli_batch *b, bool *printed);
+/* The header above the lines of several files, which stay one table. */
+typedef struct cli_header {
+    uint8_t *text; /* of the first file; NULL: none was printed */
+    size_t len;
+    bool mixed; /* a file had other columns, which was said */
+} cli_header;
+
+/* Writes the header that the block begins with, unless one was printed. */
+void cli_output_header(cli_output *o, const cli_batch *b, cli_header *header);
 
 /* Warns of lines without a key, saying what was done with them ("skipped"), and returns the exit
  * status of a command that would otherwise end with `status`. */

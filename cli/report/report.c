@@ -70,7 +70,8 @@ static void close_report(int status) {
     size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
     if (isatty(whole.fd)) flags |= JSON_ENSURE_ASCII;
     bool failed = json_dump_callback(object, put_json, NULL, flags) || put_json("\n", 1, NULL);
-    if (failed && errno != EPIPE) {
+    if (failed && errno == EPIPE) _exit(CLI_ERROR);
+    if (failed) {
         cli_die_sys(strcmp(whole.s->json, "-") ? whole.s->json : "standard output", errno);
     }
     json_decref(object);

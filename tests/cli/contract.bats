@@ -84,6 +84,7 @@ def build(out, *rest):
 
 write("few", lines(1, 100)), write("many", lines(1, 5000)), write("more", lines(701, 900)), write("distinct", lines(1, 200000))
 write("short", "a b\nc\n"), write("bad.json", '{"k": 1}\nnot\n'), write("mark", "\ufeffa\nb\n"), write("dos", "a\r\nb\r\n"), write("nul", "a\0\nb c\n")
+write("ab.csv", "a,b\n1,2\n"), write("ba.csv", "b,a\n2,1\n")
 write("readable", "0" * 32 + "\n")
 build("a.umb", "-n", "1000", "many"), build("never.umb", "-n", "100", "-p", "20%", "--never", "many", "few")
 build("c.umb", "-n", "1000", "--kind", "counting", "few"), build("k2.umb", "-k", "2", "short"), build("small.umb", "few")
@@ -108,6 +109,7 @@ CASES = {  # row: commands, each with what is done before it
     "more keys in a step than planned": [(None, ["uniq", "--window", "60m/10m", "-n", "1000", "many"])],
     "exceptions dropped: N": [(None, ["merge", *out, "never.umb", "never.umb"])],
     "N of these lines may not belong to the top N": [(None, ["uniq", "--top", "3", "distinct"])],
+    "has other columns than the header that was printed": [(None, ["uniq", "--csv", "-k", "a", "ab.csv", "ba.csv"])],
     "N keys were not in the filter": [(counting, ["remove", "c.umb", "distinct"])],
     "N% of the plan is used up": [(most, ["add", "most.umb", "more"])],
     "the false-positive rate will be": [(None, ["build", "--format", "guava", "-n", "1", "-p", "0.001%", *out, "-e", "x"])],

@@ -12,7 +12,7 @@ umbel = os.environ["UMBEL"]
 open("few", "w").write("ada\n")
 made = subprocess.run([umbel, "build", "-qq", "-n", "100", "-o", "few.umb", "few"])
 assert made.returncode == 0
-UNPACKED = {"gzip", "zstd"}
+UNPACKED = {"gzip", "zstd", "bzip2", "xz", "lz4"}
 TEXTS = {"returns": "in a carriage return", "marks": "begins with a byte-order mark", "nuls": "the first lines have NULs"}
 rows = [line.split("\t") for line in (golden / "inputs.tsv").read_text().splitlines()]
 assert len(rows) > 30
@@ -37,4 +37,43 @@ for row in rows[1:]:
             if command == ["count"]:
                 assert f"count: {row['lines']} line" in said, about
 P
+}
+
+@test "inputs: of many files one is broken: it is said, and the others are read" {
+    printf 'id,email\n1,a\n2,b\n' > one.csv
+    printf 'id,mail\n3,c\n' > other.csv
+    (echo id,email; for i in $(seq 60000); do echo "$i,u$i@example.org"; done) > large.csv
+    head -c 3000 /dev/urandom | gzip > cut.gz && truncate -s 100 cut.gz
+    umbel build -q -n 9 -o f.umb -e x
+    umbel build -q -o k.umb --csv -k email one.csv
+    for j in 1 3; do
+        run --separate-stderr umbel check -v --csv -k email -j $j f.umb large.csv other.csv none.csv one.csv cut.gz k.umb one.csv
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 60005 ]
+        [ "${lines[60004]}" = 2,b ]
+        [[ $stderr == *"umbel: other.csv: has no column 'email' in its first line (names are compared exactly)"*"none.csv: No such file"*"cut.gz: the gzip data is truncated"*"k.umb: is a filter, but lines are expected"* ]]
+        run --separate-stderr umbel uniq -q --csv -k email -j $j large.csv other.csv one.csv
+        [ "$status" -eq 2 ]
+        [ "${#lines[@]}" -eq 60003 ]
+    done
+    [ "$(umbel count -q --csv -k email one.csv other.csv one.csv 2> /dev/null)" = 2 ]
+    refused "other.csv: has no column 'email'" umbel build -o x.umb --csv -k email one.csv other.csv
+}
+
+@test "inputs: files with other columns are not mixed under one header without a word" {
+    printf 'id,email\n1,a\n' > one.csv
+    printf 'email,id\r\nb,2\r\n' > other.csv
+    printf 'id,email\r\n3,c\r\n' > dos.csv
+    umbel build -q -n 9 -o f.umb -e x
+    for command in "uniq" "uniq -c" "check -v f.umb" "check --mark f.umb"; do
+        set -- $command
+        run --separate-stderr umbel "$@" --csv --crlf -k email one.csv dos.csv other.csv
+        [ "$status" -eq 3 ]
+        [[ $stderr == *"other.csv: warning: has other columns than the header that was printed"* ]]
+        run --separate-stderr umbel "$@" --csv --crlf -k email one.csv dos.csv
+        [ "$status" -ne 3 ]
+        [[ $stderr != *warning* ]]
+    done
+    run --separate-stderr umbel check -c -v f.umb --csv -k email one.csv other.csv # nothing is mixed
+    [[ $status -eq 0 && $output = 2 && $stderr != *"other columns"* ]]
 }

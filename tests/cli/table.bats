@@ -129,7 +129,7 @@ assert t["places"][0]["bits"] == 720 and t["places"][1]["state"] == "empty"'
     umbel table --json "$golden/table/keys300.ldb" --check key000000 | python3 -c '
 import json, sys
 t = json.load(sys.stdin)
-assert t["may_contain"] and t["places"] == [0] and t["block_offset"] == 0'
+assert t["may_contain"] and t["may_hold"] == [0] and t["block_offset"] == 0'
 }
 
 @test "table: damage is reported with its offset, and the rest is shown" {

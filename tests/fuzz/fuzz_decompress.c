@@ -121,13 +121,13 @@ static void read_all(struct cli_stream *stream, struct unpacked *out, size_t ste
 }
 
 static void unpack_in_pieces(const uint8_t *bytes, size_t len, const uint8_t choices[HEAD],
-                             const cli_gunzip *gunzip, struct unpacked *out) {
+                             const cli_unpacker *gunzip, struct unpacked *out) {
     size_t step = choices[0] ? choices[0] * (size_t)choices[0] : MOST;
     int fd = choices[1] ? pipe_of(bytes, len, choices[1]) : -1;
     if (fd >= 0) step += LONG_PIECE;
     if (fd < 0) fd = file_of(bytes, len);
     reading = out;
-    struct cli_stream *stream = cli_stream_open(fd, "fuzz", gunzip, 0);
+    struct cli_stream *stream = cli_stream_open(fd, "fuzz", gunzip, 0, NULL);
     read_all(stream, out, step);
     insist(cli_stream_consumed(stream) <= len, "no more is taken than there is");
     if (out->verdict == WHOLE) insist(cli_stream_consumed(stream) == len, "nothing is left over");

@@ -12,7 +12,7 @@
 #include <zlib.h>
 
 #include "gzip.h"
-#include "lines/gunzip.h"
+#include "lines/unpacker.h"
 #include "lines/split.h"
 
 static uint64_t rng_state;
@@ -64,7 +64,7 @@ static void kernels_agree(void **state) {
 
 /* ---- gzip, with zlib and with ISA-L ------------------------------------------------------- */
 
-static const cli_gunzip *const gunzips[] = {
+static const cli_unpacker *const gunzips[] = {
     &cli_gunzip_zlib,
 #ifdef UMBEL_WITH_ISAL
     &cli_gunzip_isal,
@@ -81,9 +81,9 @@ typedef struct unpacked {
 } unpacked;
 
 /* In pieces of random lengths, copied so that the sanitizers see any overrun. */
-static unpacked gunzip(const cli_gunzip *how, const uint8_t *packed, size_t len, size_t piece) {
+static unpacked gunzip(const cli_unpacker *how, const uint8_t *packed, size_t len, size_t piece) {
     unpacked got = {.bytes = malloc(TEXT + 1)};
-    void *z = how->open();
+    void *z = how->open(1 << 20);
     assert_true(z && got.bytes);
     for (size_t at = 0; !got.wrong;) {
         size_t n = len - at < piece ? len - at : 1 + rng() % piece, room = 1 + rng() % piece;
@@ -92,7 +92,7 @@ static unpacked gunzip(const cli_gunzip *how, const uint8_t *packed, size_t len,
         assert_non_null(in);
         assert_non_null(out);
         memcpy(in, packed + at, n);
-        cli_gunzip_io io = {in, out, n, room};
+        cli_unpack_io io = {in, out, n, room};
         bool ended = false;
         got.wrong = how->step(z, &io, &ended);
         size_t taken = n - io.in_len, made = room - io.out_len;
