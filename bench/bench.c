@@ -97,10 +97,6 @@ static void by_16_hashes(const subject *s, size_t from, size_t n) {
     }
 }
 
-static void by_reader(const subject *s, size_t from, size_t n) {
-    sink = reader_count(s->f, s->numbers + from, n);
-}
-
 static void by_one(const subject *s, size_t from, size_t n) {
     uint64_t found = 0;
     for (const umbel_key *k = s->keys + from; k < s->keys + from + n; k++) {
@@ -203,7 +199,6 @@ enum {
     HASHES,
     HASHES_16,
     ONE_HASH,
-    READER,
     INLINED,
     BY_KEY,
     FLOOR_KEY = BY_KEY,
@@ -258,7 +253,6 @@ static void lookup_verdict(const lookup_bars *want, bool present, const candidat
             ">=", want->of_floor);
         BAR("by hash: fraction of the least floor", c[FLOOR_FOUR].ns / c[HASHES].ns, ">=", 0);
         BAR("16 hashes per call: time of single calls", c[HASHES_16].ns / c[ONE_HASH].ns, "<=", 1);
-        BAR("umbel_inline.h: time of an inlined lookup", c[READER].ns / c[INLINED].ns, "<=", 1.1);
     }
     BAR("by key: fraction of the floor", c[FLOOR_KEY].ns / c[KEYS].ns, ">=", want->of_floor);
     BAR("16 keys per call: time of single calls", c[KEYS_16].ns / c[ONE_KEY].ns, "<=", 1);
@@ -338,7 +332,6 @@ static void line_up(candidate c[CANDIDATES], const rivals *r, const subject *s) 
         [HASHES] = {.who = "umbel contains_hashes", .run = by_hashes},
         [HASHES_16] = {.who = "umbel contains_hashes, 16", .run = by_16_hashes},
         [ONE_HASH] = {.who = "umbel contains_hash", .run = by_one_hash},
-        [READER] = {.who = "umbel_inline.h", .run = by_reader},
         [INLINED] = {.who = "inlined, AVX2 only", .run = inlined},
         [FLOOR_KEY] = {.who = "floor, key to line", .run = floor_key},
         [KEYS] = {.who = "umbel contains_many", .run = by_many},

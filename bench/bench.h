@@ -48,10 +48,6 @@ uint64_t floor_by_key(const uint8_t *lines, uint64_t nlines, const umbel_key *ke
  * one key at a time; how many were found.  On other CPUs, plain C. */
 uint64_t inlined_count(const uint8_t *blocks, uint64_t nblocks, const uint64_t *hashes, size_t n);
 
-/* ---- reader.c: how many are found by umbel_inline.h ---- */
-
-uint64_t reader_count(const umbel_filter *f, const uint64_t *hashes, size_t n);
-
 /* ---- floor_avx2.c: both for CPUs that have it ---- */
 
 extern const uint32_t block_salts[8]; /* of floor.c */

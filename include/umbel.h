@@ -31,13 +31,12 @@
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
  *              get back, so that a later version can use them.  Start from { 0 } or a designated
  *              initialiser.  Enums may gain values; existing numbers never change.
- *              Final structs: umbel_key, umbel_alloc, umbel_confirm and umbel_reader.
+ *              Final structs: umbel_key, umbel_alloc and umbel_confirm.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel_recipe.h (records into keys),
- * umbel_lookup.h (texts looked up, in files that are replaced),
- * umbel_quantity.h (numbers as people write them), umbel_inline.h (lookups without a call),
- * umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
+ * umbel_lookup.h (texts looked up, in files that are replaced), umbel_quantity.h (numbers as
+ * people write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -245,7 +244,7 @@ UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
 UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
 UMBEL_API umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                                     uint64_t *hashes, umbel_diag *diag);
-UMBEL_API uint64_t umbel_mix(uint64_t number);
+UMBEL_API inline uint64_t umbel_mix(uint64_t number);
 UMBEL_API bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash);
 UMBEL_API void umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,
                                      uint8_t *hit);
@@ -516,6 +515,16 @@ UMBEL_API bool umbel_kind_traits(umbel_kind kind, umbel_traits *traits);
 UMBEL_API const char *umbel_format_name(umbel_format format); /* "native"; NULL: no such format  */
 UMBEL_API bool umbel_format_named(const char *name, umbel_format *format);
 UMBEL_API const char *umbel_version(void); /* of the library at run time, as UMBEL_VERSION        */
+
+/* ---- Inline --------------------------------------------------------------------------------- */
+
+/* The finaliser of MurmurHash3, moved so that 0 does not stay 0. */
+inline uint64_t umbel_mix(uint64_t number) {
+    uint64_t x = number + UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 33) * UINT64_C(0xff51afd7ed558ccd);
+    x = (x ^ x >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+    return x ^ x >> 33;
+}
 
 #ifdef __cplusplus
 }

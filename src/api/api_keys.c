@@ -11,7 +11,6 @@
 #include "hash/foreign_hash.h"
 #include "kind/blocked/blocked.h"
 #include "kind/checked_pieces.h"
-#include "umbel_inline.h"
 
 /* ---- adding ------------------------------------------------------------------------------- */
 
@@ -112,24 +111,10 @@ umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, siz
     return UMBEL_OK;
 }
 
-uint64_t umbel_mix(uint64_t number) {
-    return umbeli_fmix64(number + UINT64_C(0x9e3779b97f4a7c15)); /* so that 0 does not stay 0 */
-}
+extern inline uint64_t umbel_mix(uint64_t number); /* for callers that do not inline it */
 
 bool umbel_contains_hash(const umbel_filter *filter, uint64_t hash) {
     return filter->ops->contains_hash ? filter->ops->contains_hash(filter, hash) : true;
-}
-
-bool umbel_reader_of(const umbel_filter *filter, umbel_reader *reader) {
-    if (umbeli_check_now(filter, NULL)) return false;
-    bool plain = filter->ops->contains_hashes == umbeli_blocked_contains_hashes;
-    if (!plain || filter->concurrent || filter->exceptions) return false;
-    umbeli_block_form form = umbeli_block_form_of(&filter->shape);
-    *reader = (umbel_reader){.blocks = filter->data,
-                             .nblocks = umbeli_blocked_of(filter)->nblocks,
-                             .block_bytes = form.bytes,
-                             .lanes = form.lanes};
-    return true;
 }
 
 void umbel_contains_hashes(const umbel_filter *filter, const uint64_t *hashes, size_t n,

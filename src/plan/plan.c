@@ -8,6 +8,7 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "plan/plan_model.h"
 
@@ -135,7 +136,35 @@ static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) 
     return model ? umbeli_model_solve(model, plan) : choose(plan);
 }
 
-static umbel_err solve_by(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) {
+typedef umbel_err (*chooser)(umbel_plan *plan);
+
+/* A request and its answer.  Whoever makes thousands of filters asks for a few plans, and an answer
+ * takes longer than making a small filter and filling it. */
+typedef struct solved {
+    chooser choose;
+    umbel_plan asked, answer;
+    umbel_err err;
+} solved;
+
+static solved *remembered(const umbel_plan *asked) {
+    static _Thread_local solved last[4];
+    uint64_t rate;
+    memcpy(&rate, &asked->fpr, sizeof rate);
+    return &last[umbel_mix(asked->capacity ^ asked->bytes ^ rate) % (sizeof last / sizeof *last)];
+}
+
+static bool is_same(const umbel_plan *a, const umbel_plan *b) {
+    return a->kind == b->kind && a->hashes == b->hashes && a->capacity == b->capacity &&
+           a->fpr == b->fpr && a->bytes == b->bytes && a->generations == b->generations;
+}
+
+static umbel_err solve_by(umbel_plan *plan, chooser choose) {
+    solved *s = remembered(plan);
+    if (s->choose == choose && is_same(&s->asked, plan)) {
+        *plan = s->answer;
+        return s->err;
+    }
+    const umbel_plan asked = *plan;
     plan->bits = 0;
     plan->rate = plan->bits_per_key = plan->bound = 0.0;
     if (plan->capacity != 0 && plan->bytes != 0) {
@@ -145,6 +174,7 @@ static umbel_err solve_by(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan
     int saved = errno; /* set when a rate underflows */
     umbel_err e = solve(plan, choose);
     errno = saved;
+    *remembered(&asked) = (solved){choose, asked, *plan, e};
     return e;
 }
 

@@ -49,12 +49,12 @@ cmake)
 files)
     # What is installed, and nothing else: one header for each library and seven more of libumbel,
     # libraries, package files.
-    for header in umbel_plan.h umbel_foreign.h umbel_meta.h umbel_recipe.h umbel_lookup.h umbel_quantity.h umbel_inline.h umbel.hpp; do
+    for header in umbel_plan.h umbel_foreign.h umbel_meta.h umbel_recipe.h umbel_lookup.h umbel_quantity.h umbel.hpp; do
         test -e "$prefix/include/$header" || { echo "no $header"; exit 1; }
     done
     for header in "$prefix"/include/*; do
         name=$(basename "$header" .h)
-        case $name in umbel_plan | umbel_foreign | umbel_meta | umbel_recipe | umbel_lookup | umbel_quantity | umbel_inline | umbel.hpp) continue ;; esac
+        case $name in umbel_plan | umbel_foreign | umbel_meta | umbel_recipe | umbel_lookup | umbel_quantity | umbel.hpp) continue ;; esac
         test -e "$libdir/lib$(echo "$name" | tr _ -).so" || { echo "$name.h has no library"; exit 1; }
         test -e "$libdir/pkgconfig/$(echo "$name" | tr _ -).pc" || { echo "no .pc of $name"; exit 1; }
     done

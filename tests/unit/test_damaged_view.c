@@ -16,7 +16,6 @@
 #include "kind_check.h"
 #include "native_file.h"
 #include "subjects.h"
-#include "umbel_inline.h"
 
 /* Adds beyond the first layer of a scalable filter give it packed hashes and another filter. */
 static const struct {
@@ -232,7 +231,6 @@ static void test_nothing_launders_damage(void **state) {
         umbel_traits traits;
         umbel_filter *out = NULL, *into = NULL;
         umbel_never *never = NULL;
-        umbel_reader reader;
         umbel_diag diag = {0};
         bool yes = false;
         uint8_t *room = malloc(s->len);
@@ -268,7 +266,6 @@ static void test_nothing_launders_damage(void **state) {
         f = view_of(s);
         assert_false(umbel_equal(f, f));
         assert_false(umbel_is_empty(f));
-        assert_false(umbel_reader_of(f, &reader));
         umbel_free(f);
         free(room);
         mend(s);

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "any_filter.h"
@@ -529,6 +530,42 @@ static void mixtures(void **state) {
     }
 }
 
+static void *solve_here(void *plan) {
+    umbel_plan *p = plan;
+    umbel_plan_solve(p, NULL);
+    return NULL;
+}
+
+/* In any order, a plan is the one that a thread gets which has never planned. */
+static void plans_are_remembered(void **state) {
+    (void)state;
+    static const uint64_t capacities[] = {0, 1, 100, 1000, 12345678};
+    static const double promises[] = {0.0, 1e-4, 0.01, 2.0};
+    static const uint64_t sizes[] = {0, 100, 1000, 1 << 20};
+    enum { REQUESTS = 5 * 4 * 4 * 4 };
+    umbel_plan asked[REQUESTS], fresh[REQUESTS];
+    memset(asked, 0, sizeof asked);
+    for (size_t i = 0; i < REQUESTS; i++) {
+        asked[i].kind = (umbel_kind)(i % 4);
+        asked[i].capacity = capacities[i / 4 % 5];
+        asked[i].fpr = promises[i / 20 % 4];
+        asked[i].bytes = sizes[i / 80];
+        fresh[i] = asked[i];
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, solve_here, &fresh[i]), 0);
+        assert_int_equal(pthread_join(thread, NULL), 0);
+    }
+    for (size_t turn = 0; turn < 4 * REQUESTS; turn++) {
+        size_t i = turn % 2 ? turn / 2 % REQUESTS : umbel_mix(turn) % REQUESTS;
+        for (int again = 0; again < 2; again++) {
+            umbel_plan plan = asked[i];
+            umbel_err err = umbel_plan_solve(&plan, NULL);
+            assert_int_equal(err == UMBEL_OK, fresh[i].verdict == UMBEL_PLAN_OK);
+            assert_memory_equal(&plan, &fresh[i], sizeof plan);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_billion_urls),
@@ -549,6 +586,7 @@ int main(void) {
         cmocka_unit_test(too_large),
         cmocka_unit_test(full),
         cmocka_unit_test(mixtures),
+        cmocka_unit_test(plans_are_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
