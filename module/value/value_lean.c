@@ -106,9 +106,13 @@ static umbeli_layer small_layer(const bf_value *v) {
     return layer_in(v->small, probes, v->capacity);
 }
 
+static const umbeli_probes *probes_of_links(const bf_value *v) {
+    return is_redisblooms(v) ? &umbeli_probes_redisbloom : &umbeli_probes_packed;
+}
+
 static umbeli_layer link_layer(const bf_value *v, const bf_link *k, bool first) {
     umbeli_layer layer = {
-        .probes = is_redisblooms(v) ? &umbeli_probes_redisbloom : &umbeli_probes_packed,
+        .probes = probes_of_links(v),
         .bits = k->bits,
         .bytes = 8 * (uint64_t)k->words,
         .nbits = 64 * (uint64_t)k->words,
@@ -431,16 +435,30 @@ static umbeli_hashes hash_at(const umbeli_probes *probes, umbeli_hashes hashes, 
 
 /* ---- Single keys ---- */
 
-/* The layers of a value, oldest first. */
-static uint32_t list_layers(const bf_value *v, umbeli_layer *layers) {
+/* The layers of a value, oldest first, until the thread's next call.  One that is where it was, and
+ * as large, is still unpacked: chains of many links are mostly asked several times in a row. */
+static umbeli_layer *list_layers(const bf_value *v, uint32_t *count) {
+    static _Thread_local umbeli_layer recent[BF_LEAN_LAYERS];
+    umbeli_layer *layers = recent;
     if (v->form == BF_SMALL) {
         layers[0] = small_layer(v);
-        return 1;
+        *count = 1;
+        return layers;
     }
-    for (uint32_t i = 0; i < v->links->count; i++) {
-        layers[i] = link_layer(v, &v->links->list[i], i == 0);
+    const umbeli_probes *probes = probes_of_links(v);
+    *count = v->links->count;
+    for (uint32_t i = 0; i < *count; i++) {
+        const bf_link *k = &v->links->list[i];
+        umbeli_layer *l = &layers[i];
+        if (l->bits != k->bits || l->bytes != 8 * (uint64_t)k->words || l->hashes != k->hashes ||
+            l->probes != probes) {
+            *l = link_layer(v, k, i == 0);
+        }
+        l->keys = k->keys;
+        l->capacity = k->capacity;
+        if (umbeli_is_packed(l)) l->packed.room = k->room;
     }
-    return v->links->count;
+    return layers;
 }
 
 static bool any_has(const umbeli_layer *layers, uint32_t count, umbeli_hashes hash) {
@@ -453,17 +471,17 @@ static bool any_has(const umbeli_layer *layers, uint32_t count, umbeli_hashes ha
 }
 
 bool bf_lean_contains_one(const bf_value *v, const umbel_key *key) {
-    umbeli_layer layers[BF_LEAN_LAYERS];
     hash_room room;
-    uint32_t count = list_layers(v, layers);
+    uint32_t count;
+    const umbeli_layer *layers = list_layers(v, &count);
     return any_has(layers, count, hash(v, layers->probes, key, 1, &room));
 }
 
 bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
-    umbeli_layer layers[BF_LEAN_LAYERS];
     hash_room room;
-    uint32_t older = list_layers(v, layers) - 1;
-    umbeli_layer *newest = &layers[older];
+    uint32_t count;
+    umbeli_layer *layers = list_layers(v, &count), *newest = &layers[count - 1];
+    uint32_t older = count - 1;
     if (newest->keys >= newest->capacity ||
         (umbeli_is_packed(newest) && newest->packed.room == 0)) {
         return false;
