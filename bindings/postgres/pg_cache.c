@@ -100,6 +100,23 @@ void pgu_define_cache(void) {
     RegisterXactCallback(end_transaction, NULL);
 }
 
+static void free_lookup(void *lookup) {
+    umbel_lookup_free(lookup);
+}
+
+pgu_asked pgu_asked_of(const umbel_filter *filter, MemoryContext context) {
+    umbel_lookup *lookup = NULL;
+    umbel_diag diag = {0};
+    MemoryContextCallback *end = MemoryContextAllocZero(context, sizeof *end);
+    umbel_err e = umbel_lookup_new(filter, NULL, &lookup, &diag);
+    if (e) pgu_fail(e, &diag);
+    *end = (MemoryContextCallback){.func = free_lookup, .arg = lookup};
+    MemoryContextRegisterResetCallback(context, end);
+    const umbel_recipe *recipe = umbel_lookup_recipe(lookup);
+    bool line = umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE;
+    return (pgu_asked){filter, lookup, line ? NULL : recipe};
+}
+
 static uint64 last_word(const struct varlena *value) {
     uint64 word = 0;
     size_t len = VARSIZE_ANY_EXHDR(value);
@@ -155,13 +172,13 @@ static cached *load(struct varlena *value, const identity *id) {
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "umbel filter", ALLOCSET_SMALL_SIZES);
     umbel_filter *filter = pgu_open(umbel_decode, plain, context);
-    const umbel_recipe *recipe = pgu_recipe(umbel_get_recipe(filter), context);
+    pgu_asked asked = pgu_asked_of(filter, context);
     cached *c = hash_search(cache, id, HASH_ENTER, NULL);
     MemoryContextSetParent(context, cache_context); /* until here an error frees it */
     c->sum = last_word(plain);
     c->seen = transaction_now();
     c->in_memory = !VARATT_IS_EXTERNAL_ONDISK(value);
-    c->asked = (pgu_asked){filter, recipe};
+    c->asked = asked;
     c->context = context;
     c->bytes = MemoryContextMemAllocated(context, true);
     cache_bytes += c->bytes;
@@ -208,7 +225,7 @@ Datum pgu_mapped(umbel_filter *filter, MemoryContext context) {
     m->filter = filter;
     m->closing = (MemoryContextCallback){.func = close_mapped, .arg = m};
     MemoryContextRegisterResetCallback(context, &m->closing);
-    m->asked = (pgu_asked){filter, pgu_recipe(umbel_get_recipe(filter), context)};
+    m->asked = pgu_asked_of(filter, context);
     return EOHPGetRODatum(&m->head);
 }
 

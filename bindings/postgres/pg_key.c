@@ -205,34 +205,28 @@ static inline pgu_reader asked_as(pgu_reader read) {
     return read == pgu_key_text ? asked_text : read;
 }
 
-/* After a lookup: what it said counts. */
-static void insist_on_undamaged(const pgu_asked *asked) {
-    umbel_diag diag = {0};
-    umbel_err e = umbel_damage(asked->filter, &diag);
-    if (e) pgu_fail(e, &diag);
-}
-
 /* NULL where there is no key to look up. */
 static Datum contains(FunctionCallInfo fcinfo, int filter, int key, pgu_reader read) {
     uint64_t number;
+    uint8_t found;
     umbel_key k;
+    umbel_diag diag = {0};
     const pgu_asked *asked = pgu_filter(fcinfo, filter);
     if (!read(PG_GETARG_DATUM(key), asked->recipe, &number, &k)) PG_RETURN_NULL();
-    bool found = umbel_contains(asked->filter, k.data, k.len);
-    while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &k)) {
-        found = umbel_contains(asked->filter, k.data, k.len);
-    }
-    insist_on_undamaged(asked);
+    umbel_err e = umbel_lookup_keys(asked->lookup, &k, NULL, 1, NULL, &found, NULL, &diag);
+    if (e) pgu_fail(e, &diag);
     PG_RETURN_BOOL(found);
 }
 
 static Datum count(FunctionCallInfo fcinfo, pgu_reader read) {
     uint64_t number;
     umbel_key k;
+    umbel_diag diag = {0};
     const pgu_asked *asked = pgu_filter(fcinfo, 0);
     if (!read(PG_GETARG_DATUM(1), asked->recipe, &number, &k)) PG_RETURN_NULL();
     uint32 times = umbel_count(asked->filter, k.data, k.len);
-    insist_on_undamaged(asked);
+    umbel_err e = umbel_damage(asked->filter, &diag);
+    if (e) pgu_fail(e, &diag);
     PG_RETURN_INT32((int32)times);
 }
 

@@ -20,9 +20,9 @@
 
 #include "umbel.h"
 #include "umbel_foreign.h"
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
-#include "umbel_recipe.h"
 
 /* ---- errors and memory: pg_error.c */
 
@@ -67,8 +67,12 @@ extern void pgu_define_cache(void);
 /* A filter, and how records become its keys; NULL: a record is the key. */
 typedef struct pgu_asked {
     const umbel_filter *filter;
+    const umbel_lookup *lookup;
     const umbel_recipe *recipe;
 } pgu_asked;
+
+/* All of it; the lookup lives as long as the context. */
+extern pgu_asked pgu_asked_of(const umbel_filter *filter, MemoryContext context);
 
 /* The filter in argument `arg`, decoded once however often it is queried; valid until the function
  * returns. */

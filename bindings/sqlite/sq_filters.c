@@ -97,17 +97,20 @@ umbel_err sq_decode(sq_connection *c, const void *bytes, size_t len, umbel_filte
     return sq_open_bytes(c, umbel_decode, bytes, len, out, diag);
 }
 
+/* Whether a value can be a record of it. */
+static umbel_err sq_applies(const umbel_recipe *recipe, umbel_diag *diag) {
+    uint32_t traits = umbel_recipe_traits(recipe);
+    if (!(traits & (UMBEL_RECIPE_HEADER | UMBEL_RECIPE_COLUMNS))) return UMBEL_OK;
+    *diag = (umbel_diag){.field = "recipe",
+                         .what = "for files with a header, which a value does not have"};
+    return UMBEL_ENOTSUP;
+}
+
 umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag) {
     umbel_recipe *recipe = NULL;
     umbel_err e = umbel_recipe_parse(text, &recipe, diag);
-    if (e) return e;
-    uint32_t traits = umbel_recipe_traits(recipe);
-    if (traits & (UMBEL_RECIPE_HEADER | UMBEL_RECIPE_COLUMNS)) {
-        *diag = (umbel_diag){.field = "recipe",
-                             .what = "for files with a header, which a value does not have"};
-        e = UMBEL_ENOTSUP;
-    }
-    if (e || traits & UMBEL_RECIPE_LINE) {
+    if (!e) e = sq_applies(recipe, diag);
+    if (e || umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE) {
         umbel_recipe_free(recipe);
     } else {
         *out = recipe;
@@ -115,11 +118,24 @@ umbel_err sq_recipe(const char *text, umbel_recipe **out, umbel_diag *diag) {
     return e;
 }
 
+/* The lookup of a filter that has just been opened. */
+static umbel_err sq_begin_asking(sq_asked *asked, umbel_diag *diag) {
+    umbel_err e = umbel_lookup_new(asked->filter, NULL, &asked->lookup, diag);
+    if (e) return e;
+    const umbel_recipe *recipe = umbel_lookup_recipe(asked->lookup);
+    if (!(umbel_recipe_traits(recipe) & UMBEL_RECIPE_LINE)) asked->recipe = recipe;
+    return sq_applies(recipe, diag);
+}
+
+static void sq_end(sq_asked *asked) {
+    umbel_lookup_free(asked->lookup);
+    umbel_free(asked->filter);
+}
+
 /* ---- blobs --------------------------------------------------------------------------------- */
 
 static void sq_forget(sq_kept *k) {
-    umbel_free(k->asked.filter);
-    umbel_recipe_free(k->asked.recipe);
+    sq_end(&k->asked);
     sqlite3_free(k->raw);
     *k = (sq_kept){0};
 }
@@ -157,7 +173,7 @@ static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kep
     k->len = len;
     memcpy(k->bytes, bytes, len);
     e = sq_open_bytes(c, umbel_view, k->bytes, len, &k->asked.filter, diag);
-    if (!e) e = sq_recipe(umbel_get_recipe(k->asked.filter), &k->asked.recipe, diag);
+    if (!e) e = sq_begin_asking(&k->asked, diag);
     if (e) {
         sq_forget(k);
     } else {
@@ -199,9 +215,9 @@ const sq_asked *sq_filter(sq_connection *c, sqlite3_value *value, umbel_err *e, 
 static sq_open *sq_opened(umbel_filter *filter, umbel_err *e, umbel_diag *diag) {
     sq_open *open = sqlite3_malloc64(sizeof *open);
     sq_asked asked = {.filter = filter};
-    if (!*e) *e = open ? sq_recipe(umbel_get_recipe(filter), &asked.recipe, diag) : UMBEL_ENOMEM;
+    if (!*e) *e = open ? sq_begin_asking(&asked, diag) : UMBEL_ENOMEM;
     if (*e) {
-        umbel_free(filter);
+        sq_end(&asked);
         sqlite3_free(open);
         return NULL;
     }
@@ -240,8 +256,7 @@ sq_open *sq_open_hold(sq_open *open) {
 void sq_open_release(void *held) {
     sq_open *open = held;
     if (--open->holders) return;
-    umbel_free(open->asked.filter);
-    umbel_recipe_free(open->asked.recipe);
+    sq_end(&open->asked);
     sqlite3_free(open);
 }
 

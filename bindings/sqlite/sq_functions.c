@@ -60,6 +60,7 @@ static bool sq_key(sqlite3_context *ctx, sqlite3_value *value, umbel_key *key, u
     default: sq_refuse(ctx, "key", "must be a text, a blob or an integer"); return false;
     }
     key->len = (size_t)sqlite3_value_bytes(value);
+    if (!key->len) key->data = ""; /* NULL would be no key */
     return true;
 }
 
@@ -110,27 +111,26 @@ static void sq_ask(sqlite3_context *ctx, sqlite3_value **args, sq_answer answer)
     sqlite3_free(scratch);
 }
 
-/* Sets the result, unless what a lookup said does not count. */
-static void sq_put_answer(sqlite3_context *ctx, const sq_asked *asked, int answer) {
+static void sq_answer_contains(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
+    uint8_t found;
     umbel_diag diag = {0};
+    umbel_err e = umbel_lookup_keys(asked->lookup, &key, NULL, 1, NULL, &found, NULL, &diag);
+    if (e) {
+        sq_fail(ctx, e, &diag);
+    } else {
+        sqlite3_result_int(ctx, found);
+    }
+}
+
+static void sq_answer_count(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
+    umbel_diag diag = {0};
+    uint32_t times = umbel_count(asked->filter, key.data, key.len);
     umbel_err e = umbel_damage(asked->filter, &diag);
     if (e) {
         sq_fail(ctx, e, &diag);
     } else {
-        sqlite3_result_int(ctx, answer);
+        sqlite3_result_int(ctx, (int)times);
     }
-}
-
-static void sq_answer_contains(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
-    bool found = umbel_contains(asked->filter, key.data, key.len);
-    while (!found && asked->recipe && umbel_recipe_next(asked->recipe, &key)) {
-        found = umbel_contains(asked->filter, key.data, key.len);
-    }
-    sq_put_answer(ctx, asked, found);
-}
-
-static void sq_answer_count(sqlite3_context *ctx, const sq_asked *asked, umbel_key key) {
-    sq_put_answer(ctx, asked, (int)umbel_count(asked->filter, key.data, key.len));
 }
 
 static void sq_contains(sqlite3_context *ctx, int n, sqlite3_value **args) {

@@ -12,9 +12,9 @@
 
 #include "umbel.h"
 #include "umbel_foreign.h"
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
-#include "umbel_recipe.h"
 
 /* ---- sq_filters.c: a connection, and the filters that its queries use */
 
@@ -34,7 +34,8 @@ extern const char sq_pointer[]; /* the type of such a pointer */
 /* A filter, and how texts become its keys; NULL: a text is the key. */
 typedef struct sq_asked {
     umbel_filter *filter;
-    umbel_recipe *recipe;
+    umbel_lookup *lookup;
+    const umbel_recipe *recipe; /* the lookup's */
 } sq_asked;
 
 /* A pointer is NULL to those who do not know its type. */

@@ -196,3 +196,21 @@ def test_table_of_lookups(db):
             assert error.pgcode == "22P02", error
             found = None
         assert bool(found) == (record == "yes"), what
+
+
+def test_golden_lookups(db):
+    """Filters of every recipe and texts, as in every other face; NULL, or an error, where a text has no key."""
+    golden = ROOT / "tests" / "golden" / "lookups"
+    rows = [line.split("\t") for line in (golden / "answers.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert len(rows) > 50
+    db("CREATE TABLE golden (name text PRIMARY KEY, f umbel)")
+    for name in {row[0] for row in rows}:
+        db("INSERT INTO golden VALUES (%s, %s::bytea::umbel)", name, (golden / f"{name}.umb").read_bytes())
+    for name, text, _, record, _, what in rows:
+        for form in "f @> %s::text", "%s::text <@ f", "umbel_contains(f, %s::text)":
+            try:
+                found = db.one(f"SELECT {form} FROM golden WHERE name = %s", text, name)
+            except psycopg2.Error as error:
+                assert error.pgcode == "22P02", error
+                found = None
+            assert {True: "yes", False: "no", None: "none"}[found] == record, (name, what, form)

@@ -385,3 +385,19 @@ def test_table_of_lookups(db):
             assert "not a domain name" in str(error), error
             found = None
         assert bool(found) == (record == "yes"), what
+
+
+def test_golden_lookups(db):
+    """Filters of every recipe and texts, as in every other face; NULL, or an error, where a text has no key."""
+    golden = ROOT / "tests" / "golden" / "lookups"
+    rows = [line.split("\t") for line in (golden / "answers.tsv").read_text(encoding="utf-8").splitlines()[1:]]
+    assert len(rows) > 50
+    for name, text, _, record, _, what in rows:
+        file = golden / f"{name}.umb"
+        for form, value in ("?", file.read_bytes()), ("umbel_decode(?)", file.read_bytes()), ("umbel_open(?)", str(file)):
+            try:
+                found = one(db, f"SELECT umbel_contains({form}, ?)", value, text)
+            except sqlite3.Error as error:
+                assert "key: not " in str(error), error
+                found = None
+            assert {1: "yes", 0: "no", None: "none"}[found] == record, (name, what, form)
