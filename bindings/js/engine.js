@@ -15,6 +15,11 @@ const BATCH_CHARS = 1 << 16;
 const trueLength = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(Uint8Array.prototype), 'byteLength').get;
 const NO_KEY = 'a key is a string or a Uint8Array';
 
+/** What is wrong with a key of a batch. */
+export function noKey(index) {
+  return Object.assign(new TypeError(`key ${index}: ${NO_KEY}`), { index });
+}
+
 /** The length of a key in bytes, or, of a string, in characters. */
 function lengthOf(key) {
   if (typeof key === 'string') return key.length;
@@ -35,12 +40,15 @@ function batchOf(keys) {
   throw new TypeError(`a batch of keys is an array or another iterable, not ${typeof keys === 'object' ? keys && 'an object like this' : `a ${typeof keys}`}`);
 }
 
-/** What failed, in the library's own words; `code` is the name of its umbel_err. */
+/**
+ * What failed, in the library's own words; `code` is the name of its umbel_err.  `field` is the option or
+ * the field of a file at fault, `offset` where in the bytes, `need` the limit that would do.
+ */
 export class UmbelError extends Error {
-  constructor(code, message) {
+  constructor(code, message, { field = '', offset = 0, need = 0 } = {}) {
     super(message);
     this.name = 'UmbelError';
-    this.code = code;
+    Object.assign(this, { code, field, offset, need });
   }
 }
 
@@ -168,7 +176,10 @@ export class Engine {
     let message = this.texts(1, this.wasm.message() >>> 0)[0];
     // The engine does not know how much memory a forgotten filter holds, and may collect it late.
     if (code === 'ENOMEM') message += '; free() gives back what a filter holds';
-    return new UmbelError(code, message);
+    if (!this.wasm.blame) return new UmbelError(code, message); // the page's module
+    this.wasm.blame();
+    const [offset, need] = this.numbers(2);
+    return new UmbelError(code, message, { field: this.texts(1)[0], offset, need });
   }
 
   isBuiltOnce(kind) {
@@ -233,10 +244,10 @@ export class Engine {
   }
 
   /**
-   * Puts keys into memory; returns how many.  Strings are joined and encoded in one go; if they are all
+   * Puts keys into memory, of which the first has this number; returns how many.  Strings are joined and encoded in one go; if they are all
    * ASCII, they end where their lengths say.
    */
-  stageKeys(keys) {
+  stageKeys(keys, first) {
     const ends = this.endsView;
     let to = 0;
     let size = 0;
@@ -249,6 +260,7 @@ export class Engine {
         size += key.length;
       } else {
         strings = false;
+        if (!(key instanceof Uint8Array)) throw noKey(first + to);
         size += lengthOf(key);
       }
       ends[to++] = size;
@@ -288,7 +300,7 @@ export class Engine {
       let piece = new Array(Math.min(total - from, BATCH_KEYS));
       for (let i = 0; i < piece.length; i++) piece[i] = keys[from + i];
       while (piece.length) {
-        const count = this.stageKeys(piece);
+        const count = this.stageKeys(piece, from);
         use(count, from);
         from += count;
         piece = count < piece.length ? piece.slice(count) : [];
@@ -474,11 +486,11 @@ export function bind(module) {
       let fresh = 0;
       keys = batchOf(keys);
       this.#live(); // throws if there is none, also for an empty batch
-      engine.inBatches(keys, (count) => {
+      engine.inBatches(keys, (count, from) => {
         const done = wasm.add_many(this.#live(), engine.staging, engine.ends, count, engine.answers);
         const answers = engine.bytes.subarray(engine.answers, engine.answers + done);
         for (let i = 0; i < done; i++) fresh += answers[i];
-        if (done < count) throw engine.error();
+        if (done < count) throw Object.assign(engine.error(), { done: from + done });
       });
       return fresh;
     }
@@ -489,6 +501,26 @@ export function bind(module) {
       const hits = new Uint8Array(keys.length);
       engine.inBatches(keys, (count, from) => {
         wasm.has_many(this.#live(), engine.staging, engine.ends, count, engine.answers);
+        hits.set(engine.bytes.subarray(engine.answers, engine.answers + count), from);
+      });
+      return hits;
+    }
+
+    hasText(text) {
+      const handle = this.#live();
+      return engine.withKey(text, (at, length) => {
+        engine.endsView[0] = length;
+        engine.must(wasm.has_texts(handle, at, engine.ends, 1, engine.answers));
+        return engine.bytes[engine.answers] === 1;
+      });
+    }
+
+    hasTexts(texts) {
+      texts = batchOf(texts);
+      this.#live();
+      const hits = new Uint8Array(texts.length);
+      engine.inBatches(texts, (count, from) => {
+        engine.must(wasm.has_texts(this.#live(), engine.staging, engine.ends, count, engine.answers));
         hits.set(engine.bytes.subarray(engine.answers, engine.answers + count), from);
       });
       return hits;
@@ -690,6 +722,7 @@ export function bind(module) {
       const handle = this.#live();
       const of = handleOf(filter);
       const at = engine.withKey(key, (from, length) => wasm.recipe_hit(handle, of, from, length));
+      if (at === -2) throw engine.error();
       return at < 0 ? null : key.subarray(at);
     }
   }

@@ -203,7 +203,7 @@ export class Filter {
   /** A filter of any format from untrusted bytes, all of which are checked. */
   static fromBytes(bytes: Uint8Array | ArrayBuffer, options?: ReadOptions): Filter;
 
-  /** How records became keys; kept in native bytes.  has() and add() take keys, not records. */
+  /** How records became keys; kept in native bytes.  has() and add() take keys, hasText() texts. */
   recipe: string;
 
   /** True: the key was certainly not in before. */
@@ -214,6 +214,13 @@ export class Filter {
 
   /** How many were certainly not in before.  Several times as fast as add. */
   addMany(keys: Batch): number;
+
+  /** Whether the key of a text may be in: by the filter's recipe, as `umbel check -e` asks; of a domain
+      name, its parents as well.  A text without a key is in no filter. */
+  hasText(text: Key): boolean;
+
+  /** 1 or 0 for each text. */
+  hasTexts(texts: Batch): Uint8Array;
 
   /** Adds from a stream, which waits while keys are added. */
   addFrom(keys: Stream, options?: StreamOptions): Promise<number>;
@@ -335,9 +342,17 @@ export type ErrorCode =
   | 'EUNKNOWN'
   | 'EUNSYNCED';
 
-/** What failed, in the library's own words. */
+/** What failed, in the library's own words.  A key of a batch that is none is a TypeError with an `index`. */
 export class UmbelError extends Error {
   code: ErrorCode;
+  /** The option, or the field of a file, at fault; '' where it is none. */
+  field: string;
+  /** Where in the bytes; 0 where that is not known. */
+  offset: number;
+  /** The limit that would do; 0 where that is not known. */
+  need: number;
+  /** Of a batch: how many keys are in. */
+  done?: number;
 }
 
 /** Every name that the library knows, in the order of its numbers. */

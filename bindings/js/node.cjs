@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: MIT
 //
-// node.cjs - for Node: umbel.wasm is read from the disk, so that require() can have it
+// node.cjs - for require() in Node: umbel.wasm is read from the disk
 
 const { readFileSync } = require('node:fs');
 const { join } = require('node:path');
 const { initSync } = require('./init.cjs');
+const { shared } = require('./shared.cjs');
 
-function bytes() {
-  const place = join(__dirname, 'umbel.wasm');
-  try {
-    return readFileSync(place);
-  } catch (error) {
-    throw new Error(`${place} cannot be read. In a bundle, import 'umbel/init' and give it the bytes.`, { cause: error });
-  }
-}
-
-module.exports = initSync(bytes());
+module.exports = shared(join(__dirname, 'umbel.wasm'), readFileSync, initSync);

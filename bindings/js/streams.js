@@ -2,6 +2,8 @@
 //
 // streams.js - keys that come one after the other: async iterables, Node's and the web's streams
 
+import { noKey } from './engine.js';
+
 const BATCH = 4096;
 
 /** A web stream where those cannot be iterated over yet. */
@@ -32,13 +34,23 @@ function keysIn(source) {
 async function inBatches(source, { batch = BATCH } = {}, use) {
   if (!Number.isInteger(batch) || batch < 1) throw new RangeError('batch: a whole number from 1 on is needed');
   let keys = [];
+  let before = 0;
+  const pass = () => {
+    try {
+      use(keys);
+    } catch (error) { // of all keys, not of this batch
+      if (error instanceof TypeError && error.index !== undefined) throw noKey(before + error.index);
+      if (error.done !== undefined) error.done += before;
+      throw error;
+    }
+    before += keys.length;
+    keys = [];
+  };
   for await (const key of keysIn(source)) {
     keys.push(key);
-    if (keys.length < batch) continue;
-    use(keys);
-    keys = [];
+    if (keys.length === batch) pass();
   }
-  use(keys);
+  pass();
 }
 
 /** The classes of bind() with the methods that wait. */

@@ -15,6 +15,7 @@
 #include "format/codec.h"
 #include "hash/foreign_hash.h"
 #include "umbel_foreign.h"
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
 #include "umbel_plan.h"
 #include "umbel_quantity.h"
@@ -92,6 +93,13 @@ EXPORT("error") int wasm_error(void) {
 
 EXPORT("message") const char *wasm_message(void) {
     return umbel_explain(err, &diag, texts, sizeof texts);
+}
+
+/* Of the error: where in the bytes, and the limit that would do, where known; its field. */
+EXPORT_API("blame") void wasm_blame(void) {
+    numbers[0] = (double)diag.offset;
+    numbers[1] = (double)diag.need;
+    wasm_put_text(diag.field);
 }
 
 EXPORT("version") const char *wasm_version(void) {
@@ -208,6 +216,7 @@ EXPORT_API("snapshot") umbel_filter *wasm_snapshot(const umbel_filter *from) {
 }
 
 EXPORT("dispose") void wasm_dispose(umbel_filter *f) {
+    wasm_forget_lookup(f);
     umbel_free(f);
 }
 
@@ -304,6 +313,35 @@ void wasm_has_many(const umbel_filter *f, const uint8_t *data, const uint32_t *e
         umbel_contains_many(f, batch, filled, hit + from);
         from += filled;
     }
+}
+
+/* The lookup that was used last: texts are mostly asked of one filter. */
+static umbel_lookup *lookup;
+
+void wasm_forget_lookup(const umbel_filter *f) {
+    if (!lookup || umbel_lookup_filter(lookup) != f) return;
+    umbel_lookup_free(lookup);
+    lookup = NULL;
+}
+
+/* Whether the filter may have the keys of texts; 0: it failed. */
+EXPORT_API("has_texts")
+int wasm_has_texts(const umbel_filter *f, const uint8_t *data, const uint32_t *ends, size_t n,
+                   uint8_t *hit) {
+    begin();
+    if (!lookup || umbel_lookup_filter(lookup) != f) {
+        umbel_lookup_free(lookup);
+        lookup = NULL;
+        if (!ok(umbel_lookup_new(f, NULL, &lookup, &diag))) return 0;
+    }
+    for (size_t from = 0; from < n;) {
+        size_t filled = fill_batch(data, ends, from, n);
+        umbel_err e =
+            umbel_lookup_texts(lookup, UMBEL_USE_KEY, batch, filled, hit + from, NULL, &diag);
+        if (!ok(e)) return 0;
+        from += filled;
+    }
+    return 1;
 }
 
 /* never may be NULL. */

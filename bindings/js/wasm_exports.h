@@ -19,6 +19,9 @@
 /* Keeps what error() and message() will return; true if the call succeeded. */
 bool wasm_ok(umbel_err e, const umbel_diag *why);
 
+/* Before a filter is freed, or has another recipe. */
+void wasm_forget_lookup(const umbel_filter *f);
+
 /* Fill `texts` and `numbers`. */
 void wasm_put_text(const char *text);
 void wasm_put_numbers(const double *list, size_t n);

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "umbel_lookup.h"
 #include "umbel_meta.h"
-#include "umbel_recipe.h"
 #include "wasm_exports.h"
 
 /* ---- Recipes ---- */
@@ -21,6 +21,7 @@ EXPORT("get_recipe") void wasm_get_recipe(const umbel_filter *f) {
 
 EXPORT("set_recipe") int wasm_set_recipe(umbel_filter *f, const char *text) {
     umbel_diag diag = {0};
+    wasm_forget_lookup(f);
     return wasm_ok(umbel_set_recipe(f, text, &diag), &diag);
 }
 
@@ -71,17 +72,19 @@ int wasm_recipe_apply(const umbel_recipe *recipe, int use, const uint8_t *record
 }
 
 /* The key at which a lookup ends: it, or the first parent that may be in the filter, as an offset
- * into it; -1: none may. */
+ * into it; -1: none may; -2: it failed. */
 EXPORT("recipe_hit")
 int wasm_recipe_hit(const umbel_recipe *recipe, const umbel_filter *f, const uint8_t *key,
                     size_t len) {
-    umbel_key asked = {key, len};
-    do {
-        if (umbel_contains(f, asked.data, asked.len)) {
-            return (int)((const uint8_t *)asked.data - key);
-        }
-    } while (umbel_recipe_next(recipe, &asked));
-    return -1;
+    umbel_key asked = {key, len}, where = {NULL, 0};
+    umbel_diag diag = {0};
+    umbel_lookup *lookup = NULL;
+    uint8_t hit = 0;
+    umbel_err e = umbel_lookup_new(f, umbel_recipe_text(recipe), &lookup, &diag);
+    if (!e) e = umbel_lookup_keys(lookup, &asked, NULL, 1, NULL, &hit, &where, &diag);
+    umbel_lookup_free(lookup);
+    if (!wasm_ok(e, &diag)) return -2;
+    return hit ? (int)((const uint8_t *)where.data - key) : -1;
 }
 
 /* ---- Lines ---- */
@@ -186,24 +189,15 @@ static bool put_line(umbel_key line) {
     return true;
 }
 
-/* Whether a parent of the key may be in the filter. */
-static bool parent_hit(const umbel_recipe *recipe, const umbel_filter *f, umbel_key key) {
-    while (umbel_recipe_next(recipe, &key)) {
-        if (umbel_contains(f, key.data, key.len)) return true;
-    }
-    return false;
-}
-
-static umbel_err ask(const umbel_filter *f, const umbel_recipe *recipe,
-                     const umbel_records_batch *b, tally *t) {
-    umbel_contains_many(f, b->keys, b->n, hits);
-    for (size_t i = 0; i < b->n; i++) {
-        if (b->states[i] != UMBEL_FOUND_KEY) continue;
-        if (!hits[i] && !parent_hit(recipe, f, b->keys[i])) continue;
+static umbel_err ask(const umbel_lookup *lookup, const umbel_records_batch *b, tally *t,
+                     umbel_diag *diag) {
+    umbel_err e = umbel_lookup_keys(lookup, b->keys, NULL, b->n, NULL, hits, NULL, diag);
+    for (size_t i = 0; !e && i < b->n; i++) {
+        if (!hits[i]) continue;
         if (!put_line(b->records[i])) return UMBEL_ENOMEM;
         t->hits++;
     }
-    return UMBEL_OK;
+    return e;
 }
 
 /* The records of a piece that may be in the filter; 0: it failed.  numbers: where they are, their
@@ -216,15 +210,18 @@ int wasm_match_lines(const umbel_filter *f, const umbel_recipe *recipe, umbel_re
     tally t = {0};
     found.len = 0;
     bool headed = umbel_records_header(records).data != NULL;
-    umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
+    umbel_lookup *lookup = NULL;
+    umbel_err e = umbel_lookup_new(f, umbel_recipe_text(recipe), &lookup, &diag);
+    if (!e) e = umbel_records_feed(records, bytes, len, last != 0, &diag);
     while (!e && !(e = umbel_records_next(records, &b, &diag))) {
         umbel_key header = umbel_records_header(records);
         if (header.data && !headed && !put_line(header)) e = UMBEL_ENOMEM;
         headed = headed || header.data;
         if (!b.n) break;
-        if (!e) e = ask(f, recipe, &b, &t);
+        if (!e) e = ask(lookup, &b, &t, &diag);
         count(&t, &b);
     }
+    umbel_lookup_free(lookup);
     const double all[] = {(double)(uintptr_t)found.bytes,
                           (double)found.len,
                           t.records,

@@ -42,6 +42,22 @@ test('what is not a batch is a TypeError, everywhere', async () => {
   for (const batch of [['a', 5], ['a', null], [['a']], [,], new Set([{}]), [new Uint16Array(2)], [new DataView(new ArrayBuffer(2))]]) {
     assert.throws(() => filter.addMany(batch), /a key is a string or a Uint8Array/);
   }
+  const many = [...urls(5000), 7, 'b'];
+  for (const use of [(keys) => filter.addMany(keys), (keys) => filter.hasMany(keys), (keys) => filter.hasTexts(keys),
+    (keys) => Filter.build(keys), (keys) => Filter.build(['a'], { never: keys })]) {
+    assert.throws(() => use(many), (error) => error instanceof TypeError && error.index === 5000 &&
+      error.message === 'key 5000: a key is a string or a Uint8Array');
+  }
+  await assert.rejects(small().addFrom(many), (error) => error instanceof TypeError && error.index === 5000 && /key 5000/.test(error.message));
+  await assert.rejects(Filter.buildFrom(slowly(many), { batch: 7 }), (error) => error.index === 5000);
+  const full = () => Filter.create({ kind: 'scalable', capacity: 100, fpr: 0.01, maxLayers: 2, expansion: 2 });
+  const done = full().addMany.bind(full());
+  let known;
+  assert.throws(() => done(urls(100000)), (error) => error.code === 'EFULL' && (known = error.done) > 0 && known < 100000);
+  await assert.rejects(full().addFrom(urls(100000), { batch: 5 }), (error) => error.code === 'EFULL' && error.done === known);
+  assert.throws(() => new Recipe('line fnord'), (error) => error.field === 'fnord' && error.offset === 5 && error.need === 0);
+  assert.throws(() => Filter.fromBytes(new Uint8Array(Buffer.from(small().toBytes())).fill(1, 4200, 4210)), (error) =>
+    error.code === 'ECORRUPT' && error.field.includes('checksum') && error.offset > 0);
   for (const source of ['abc', 5, {}, null, Promise.resolve([]), new Uint8Array(2), Readable.from(['a'], { objectMode: false })]) {
     await assert.rejects(small().addFrom(source), TypeError);
     await assert.rejects(Filter.buildFrom(source), TypeError);

@@ -81,13 +81,16 @@ const { Filter, version } = initSync(wasm);\n${USE}`,
   const esbuild = join(tools, 'esbuild/bin/esbuild');
   run(home, esbuild, 'page.js', '--bundle', '--format=esm', '--loader:.wasm=binary', '--outfile=out/page.mjs');
   run(home, esbuild, 'old.js', '--bundle', '--format=iife', '--target=es2020', '--minify', '--loader:.wasm=binary', '--outfile=out/old.cjs');
-  run(home, esbuild, 'server.js', '--bundle', '--platform=node', '--format=cjs', '--outfile=out/server.cjs');
+  for (const [format, name] of [['cjs', 'server.cjs'], ['esm', 'server.mjs']]) {
+    run(home, esbuild, 'server.js', '--bundle', '--platform=node', `--format=${format}`, `--outfile=out/${name}`);
+  }
   const elsewhere = folder(t);
   cpSync(join(home, 'out'), elsewhere, { recursive: true });
   for (const name of ['page.mjs', 'old.cjs']) assert.equal(run(elsewhere, process.execPath, name), SAID, name);
-  assert.throws(() => run(elsewhere, process.execPath, 'server.cjs'), /umbel\/init/); // and says so
+  const servers = ['server.cjs', 'server.mjs'];
+  for (const name of servers) assert.throws(() => run(elsewhere, process.execPath, name), /umbel\/init/); // and says so
   cpSync(join(home, 'node_modules/umbel/umbel.wasm'), join(elsewhere, 'umbel.wasm'));
-  assert.equal(run(elsewhere, process.execPath, 'server.cjs'), SAID);
+  for (const name of servers) assert.equal(run(elsewhere, process.execPath, name), SAID, name);
 });
 
 test('a bundle of vite', { skip }, async (t) => {
@@ -137,6 +140,9 @@ async function use(keys: Key[], stream: AsyncIterable<string>): Promise<number> 
   guava.add(typedKey('int64', 2n ** 60n));
   n += info.bytes + solved.bytes + parseQuantity('count', '2 billion') + lists.kinds.length + version.length;
   const source: Stream = stream;
+  const asked: boolean = guava.hasText('Ada');
+  const several: Uint8Array = guava.hasTexts(new Set(['Ada', 'bob']));
+  n += several.length + Number(asked);
   const recipe = new Recipe('line');
   const { state, key } = recipe.apply('a');
   if (state === 'key') guava.has(key ?? 'a');
@@ -144,7 +150,7 @@ async function use(keys: Key[], stream: AsyncIterable<string>): Promise<number> 
   const again = initSync(new ArrayBuffer(3)).Filter.build(['a']);
   again[Symbol.dispose]();
   other.Filter.build([]).free();
-  try { await filter.addFrom(source); } catch (error) { if (error instanceof UmbelError && error.code === 'EFULL') n++; }
+  try { await filter.addFrom(source); } catch (error) { if (error instanceof UmbelError && error.code === 'EFULL') n += (error.done ?? 0) + error.offset + error.need + error.field.length; }
   return n;
 }
 void use;
@@ -160,6 +166,8 @@ typedKey('uint32_be', 1); // wrong
 Filter.create({ format: 'guava', variant: 'mitz' }); // wrong
 new Filter(); // wrong
 f.add(7); // wrong
+f.hasText(7); // wrong
+f.hasTexts('abc'); // wrong
 `;
 
 test('types, by tsc --strict from es2020 to esnext', { skip }, (t) => {

@@ -88,3 +88,40 @@ test('golden: lookups', () => {
     assert.deepEqual(answers, [key, host, record], what);
   }
 });
+
+test('golden: texts through a filter\'s own recipe', () => {
+  const rows = golden('lookups/answers.tsv').slice(1);
+  assert.ok(rows.length > 50);
+  const filters = new Map();
+  for (const [name, text, key, record, , what] of rows) {
+    if (!filters.has(name)) filters.set(name, Filter.fromBytes(readFileSync(new URL(`../golden/lookups/${name}.umb`, import.meta.url))));
+    const filter = filters.get(name);
+    assert.equal(filter.hasText(text), key === 'yes', `${name}: ${what}`);
+    assert.equal(filter.hasText(Buffer.from(text)), key === 'yes', `${name}: ${what}`);
+    const recipe = new Recipe(filter.recipe);
+    const found = recipe.apply(text, 'record', true);
+    assert.equal(found.key ? recipe.hit(filter, found.key) ? 'yes' : 'no' : 'none', record, `${name}: ${what}`);
+    recipe.free();
+  }
+  for (const [name, filter] of filters) {
+    const own = rows.filter(([file]) => file === name);
+    const answers = own.map(([, , key]) => Number(key === 'yes'));
+    assert.deepEqual([...filter.hasTexts(new Set(own.map(([, text]) => text)))], answers, name);
+    const many = Array.from({ length: 5000 }, (_, i) => own[i % own.length][1]);
+    assert.deepEqual([...filter.hasTexts(many)], many.map((_, i) => answers[i % answers.length]), name);
+  }
+});
+
+test('texts follow the recipe, also of filters that are freed', () => {
+  for (let i = 0; i < 50; i++) {
+    const filter = Filter.create({ capacity: 10, fpr: 1e-9 });
+    filter.add('ada');
+    assert.equal(filter.hasText('Ada'), false);
+    filter.recipe = 'line lower';
+    assert.equal(filter.hasText('Ada'), true);
+    assert.equal(filter.has('Ada'), false);
+    if (i % 2) filter.free();
+  }
+  const [, later] = golden('native/recipes.tsv').find(([name]) => name === 'recipe_later');
+  assert.throws(() => Filter.fromBytes(hex(later)).hasText('a'), /^UmbelError: fnord=7/);
+});
