@@ -3,7 +3,8 @@
  * unpacker.h - gzip, bzip2, xz and LZ4, decompressed by the libraries that the build found
  *
  * Each reads any number of members in a row and checks every header and checksum.  gzip is
- * decompressed by zlib or by ISA-L in less than half the time; both describe damage in zlib's words.
+ * decompressed by zlib or by ISA-L in less than half the time; both describe damage in zlib's
+ * words.
  */
 #ifndef CLI_UNPACKER_H
 #define CLI_UNPACKER_H

@@ -12,8 +12,8 @@
 #include <zlib.h>
 
 #include "gzip.h"
-#include "lines/unpacker.h"
 #include "lines/split.h"
+#include "lines/unpacker.h"
 
 static uint64_t rng_state;
 
