@@ -49,7 +49,7 @@ typedef enum umbel_recipe_trait {
     UMBEL_RECIPE_HEADER = 2,   /* the first record of each file is a header, not a key           */
     UMBEL_RECIPE_COLUMNS = 4,  /* parts are named: use umbel_recipe_bind for each file           */
     UMBEL_RECIPE_CSV = 8,      /* records may contain separators: umbel_recipe_ends, _scan       */
-    UMBEL_RECIPE_PARENTS = 16, /* a lookup asks for several keys: a domain name and its parents  */
+    UMBEL_RECIPE_PARENTS = 16, /* of a domain name, a lookup asks for the parents as well        */
     UMBEL_RECIPE_DIGEST = 32,  /* UMBEL_USE_DIGEST makes a difference                            */
     UMBEL_RECIPE_TYPED = 64,   /* type=: for filters of other systems                            */
     UMBEL_RECIPE_CRLF = 128    /* a CR at the end of a record is not part of the key             */
@@ -129,11 +129,6 @@ UMBEL_API size_t umbel_recipe_room(const umbel_recipe *recipe, size_t records, s
 /* What a malformed record is not, as static text: "JSON with a scalar at the path", "a valid
  * int64".  NULL: no record can be malformed. */
 UMBEL_API const char *umbel_recipe_expects(const umbel_recipe *recipe);
-
-/* The next key that a lookup asks for, made from the last; false after the last.  A lookup asks for
- * the record's key first, and one hit is enough.  For a domain name, the next key is its parent: a
- * name with l labels is a false positive up to l times as often as a single key. */
-UMBEL_API bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key);
 
 /* Forms of an entry in a list of domains.  The numbers never change. */
 typedef enum umbel_domain_form {

@@ -123,10 +123,6 @@ static umbel_found meant(const umbel_recipe *r, umbel_recipe_use use, bool looku
     return (use == UMBEL_USE_DIGEST ? digest_as_read : digest_of)(&meaning->digest, key, to);
 }
 
-bool umbel_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
-    return umbeli_recipe_next(recipe, key);
-}
-
 bool umbeli_recipe_next(const umbel_recipe *recipe, umbel_key *key) {
     if (!umbeli_has(recipe, UMBELI_WORD_DOMAIN) || !key->len) return false;
     const uint8_t *dot = memchr(key->data, '.', key->len);

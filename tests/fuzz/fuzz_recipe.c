@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "target.h"
-#include "umbel_recipe.h"
+#include "recipe/recipe.h"
 
 #define INSIST(what) insist(what, #what)
 
@@ -68,7 +68,7 @@ static void check_alone(const umbel_recipe *r, umbel_recipe_use use, const found
         uint8_t state, *scratch = malloc(umbel_recipe_room(r, 1, key.len));
         INSIST(umbel_recipe_apply(r, use, &key, 1, scratch, &state) == (state == UMBEL_FOUND_KEY));
         INSIST(state == all->states[i] && same(key, all->keys[i]));
-        if (!state && umbel_recipe_next(r, &key)) INSIST(key.len < all->keys[i].len);
+        if (!state && umbeli_recipe_next(r, &key)) INSIST(key.len < all->keys[i].len);
         free(scratch);
     }
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "umbel_recipe.h"
+#include "recipe/recipe.h"
 
 static umbel_recipe *parsed(const char *text) {
     umbel_recipe *r = NULL;
@@ -451,13 +451,13 @@ static void test_parents(void **state) {
     (void)state;
     umbel_recipe *r = parsed("domain"), *other = parsed("line");
     umbel_key key = {"a.b.example", 11};
-    assert_false(umbel_recipe_next(other, &key));
-    assert_true(umbel_recipe_next(r, &key));
+    assert_false(umbeli_recipe_next(other, &key));
+    assert_true(umbeli_recipe_next(r, &key));
     assert_int_equal(key.len, 9);
     assert_memory_equal(key.data, "b.example", 9);
-    assert_true(umbel_recipe_next(r, &key));
+    assert_true(umbeli_recipe_next(r, &key));
     assert_memory_equal(key.data, "example", 7);
-    assert_false(umbel_recipe_next(r, &key));
+    assert_false(umbeli_recipe_next(r, &key));
     umbel_recipe_free(r);
     umbel_recipe_free(other);
 }
