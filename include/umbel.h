@@ -293,7 +293,8 @@ typedef enum umbel_format {
     UMBEL_FMT_REDISBLOOM = 9,
     UMBEL_FMT_DCSO = 10,
     UMBEL_FMT_ROCKSDB = 11,
-    UMBEL_FMT_SPARK = 12
+    UMBEL_FMT_SPARK = 12,
+    UMBEL_FMT_DATASKETCHES = 13
 } umbel_format;
 
 /* The function that hashes keys.  Native files store the numbers 1 and 2. */
@@ -305,7 +306,7 @@ typedef enum umbel_hash_function {
     UMBEL_HASH_CITY64 = 4,      /* clickhouse: CityHash 1.0.2                                     */
     UMBEL_HASH_CRC32 = 5,       /* gocrc32                                                        */
     UMBEL_HASH_MURMUR3_128 = 6, /* guava                                                          */
-    UMBEL_HASH_XXH64 = 7,       /* parquet                                                        */
+    UMBEL_HASH_XXH64 = 7,       /* parquet, datasketches                                          */
     UMBEL_HASH_MURMUR2_64A = 8, /* redisbloom                                                     */
     UMBEL_HASH_FNV1_64 = 9,     /* dcso                                                           */
     UMBEL_HASH_FMIX64 = 10,     /* clickhouse: numbers in an index                                */

@@ -39,6 +39,7 @@ extern "C" {
  *   DCSO        DCSO's bloom files, also CIRCL's; decompress gzipped ones first
  *   ROCKSDB     RocksDB's filter block: FastLocalBloom; reads older ones and Ribbon
  *   SPARK       Spark's BloomFilter.writeTo
+ *   DATASKETCHES  the BloomFilter of Apache DataSketches
  */
 
 /* Variants of a format, or-ed together; 0 is its usual form. */
@@ -71,9 +72,10 @@ struct umbel_foreign {
     uint64_t capacity;
     double fpr;
     uint64_t bytes;
-    uint64_t seed;         /* clickhouse, spark: an int, negative ones in two's complement        */
-    uint32_t hashes;       /* leveldb, corekv, badger, rocksdb with bytes alone; clickhouse; spark
-                              with bytes                                                          */
+    uint64_t seed;         /* clickhouse, datasketches, and spark, where it is an int; negative ones
+                              in two's complement                                                 */
+    uint32_t hashes;       /* leveldb, corekv, badger, rocksdb with bytes alone; clickhouse; spark,
+                              datasketches with bytes                                             */
     uint32_t bits_per_key; /* leveldb, corekv, badger, rocksdb, clickhouse's index: instead of
                               fpr                                                                 */
     uint32_t expansion;    /* redisbloom: each layer is for this many times the keys of the last;

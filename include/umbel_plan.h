@@ -44,7 +44,8 @@ typedef struct umbel_plan {
     const char *why;       /* ... as text; with AUTO, why this kind was chosen; never NULL        */
     double rate_alike;     /* out, of umbel_plan_foreign: the rate for keys whose hashes all end
                               alike; 0 where that makes no difference                             */
-    uint64_t reserved[3];
+    const char *caution;   /* out, of umbel_plan_foreign: who misreads such a filter, or NULL      */
+    uint64_t reserved[2];
 } umbel_plan;
 
 /* Completes the plan: given capacity and fpr, the fewest bytes; given bytes and fpr, the highest

@@ -28,7 +28,8 @@ export type Format =
   | 'redisbloom'
   | 'dcso'
   | 'rocksdb'
-  | 'spark';
+  | 'spark'
+  | 'datasketches';
 
 export type ValueType =
   | 'string'

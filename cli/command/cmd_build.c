@@ -68,8 +68,9 @@ static void warn_of_limits(const cli_filter_params *params, const char *output) 
     char rate[UMBEL_QUANTITY];
     if (!cli_is_foreign(params)) return;
     umbel_foreign foreign = cli_foreign_params(params);
-    if (umbel_plan_foreign(&foreign, &plan, NULL) == UMBEL_OK &&
-        plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
+    if (umbel_plan_foreign(&foreign, &plan, NULL)) return;
+    if (plan.caution) cli_warn(output, "%s", plan.caution);
+    if (plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
         char why[320];
         cli_warn("rate_out_of_reach", output, "the false-positive rate will be %s: %s",
                  umbel_rate_text(plan.rate, rate), cli_in_options(plan.why, why, sizeof why));

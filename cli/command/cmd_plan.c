@@ -70,6 +70,7 @@ static json_t *plan_json(const cli_plan *p) {
     json_object_set_new(o, "hashes", json_integer(p->plan.hashes));
     json_object_set_new(o, "bits_per_key", cli_json_real(p->plan.bits_per_key));
     json_object_set_new(o, "fpr", cli_json_real(p->plan.rate));
+    if (p->plan.caution) json_object_set_new(o, "caution", json_string(p->plan.caution));
     if (p->plan.rate_alike > 0) {
         json_object_set_new(o, "fpr_alike", cli_json_real(p->plan.rate_alike));
     }

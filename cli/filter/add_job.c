@@ -52,6 +52,13 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
         cli_die(a->name, "build it again from all of its keys",
                 "a %s filter is built once and cannot be changed", umbel_kind_name(info.kind));
     }
+    umbel_format_info format;
+    if (e == UMBEL_EINVAL && umbel_format_describe(info.format, &format)) {
+        cli_die(a->name,
+                format.key_len ? "--type says what lines stand for"
+                               : "--skip-empty leaves empty lines out",
+                "a key's length does not fit the %s format", format.name);
+    }
     cli_die_err(a->name, e, NULL, NULL);
 }
 

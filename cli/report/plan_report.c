@@ -178,6 +178,7 @@ static void table(const cli_settings *s, const cli_plans *p) {
             cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
         }
         if (x->rate_alike > 0) say_alike(s, x);
+        if (x->caution) cli_say("%s.", x->caution);
     }
     if (p->chosen.possible && p->count > 1) {
         cli_say("Without --kind, umbel build makes a %s filter: %s.",

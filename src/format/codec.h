@@ -32,8 +32,9 @@ enum { UMBELI_VARIANTS = 3 };
 typedef struct umbeli_draft {
     umbeli_shape shape; /* shape.fpr: the requested rate, or 0 */
     const umbeli_scheme *scheme;
-    const char *beyond; /* why a rate may be missed */
-    double rate_alike;  /* umbel_plan.rate_alike */
+    const char *beyond;  /* why a rate may be missed */
+    double rate_alike;   /* umbel_plan.rate_alike */
+    const char *caution; /* umbel_plan.caution */
 } umbeli_draft;
 
 typedef struct umbeli_codec {
@@ -89,7 +90,7 @@ extern const umbeli_codec umbeli_codec_native;
 extern const umbeli_codec umbeli_codec_leveldb, umbeli_codec_corekv, umbeli_codec_badger;
 extern const umbeli_codec umbeli_codec_clickhouse, umbeli_codec_gocrc32, umbeli_codec_guava;
 extern const umbeli_codec umbeli_codec_parquet, umbeli_codec_redisbloom, umbeli_codec_dcso;
-extern const umbeli_codec umbeli_codec_rocksdb, umbeli_codec_spark;
+extern const umbeli_codec umbeli_codec_rocksdb, umbeli_codec_spark, umbeli_codec_datasketches;
 
 /* ---- The list of codecs: codecs.c ---- */
 

@@ -8,19 +8,13 @@
 #include "umbel_foreign.h"
 
 const umbeli_codec *const umbeli_codecs[] = {
-    &umbeli_codec_native,
-    &umbeli_codec_leveldb,
-    &umbeli_codec_corekv,
-    &umbeli_codec_badger,
-    &umbeli_codec_clickhouse,
-    &umbeli_codec_gocrc32,
-    &umbeli_codec_guava,
-    &umbeli_codec_parquet,
-    &umbeli_codec_redisbloom,
-    &umbeli_codec_dcso,
-    &umbeli_codec_rocksdb,
-    &umbeli_codec_spark,
-    NULL,
+    &umbeli_codec_native,       &umbeli_codec_leveldb,
+    &umbeli_codec_corekv,       &umbeli_codec_badger,
+    &umbeli_codec_clickhouse,   &umbeli_codec_gocrc32,
+    &umbeli_codec_guava,        &umbeli_codec_parquet,
+    &umbeli_codec_redisbloom,   &umbeli_codec_dcso,
+    &umbeli_codec_rocksdb,      &umbeli_codec_spark,
+    &umbeli_codec_datasketches, NULL,
 };
 
 uint32_t umbeli_codec_variants(const umbeli_codec *codec) {
@@ -75,6 +69,7 @@ umbel_err umbeli_codec_plan(const umbel_foreign *foreign, umbel_plan *plan, umbe
     if (codec->plan) return codec->plan(foreign, plan, diag);
     umbeli_params_plan(&d.shape, codec->rate(&d), d.beyond, plan);
     plan->rate_alike = d.rate_alike;
+    plan->caution = d.caution;
     return UMBEL_OK;
 }
 

@@ -69,6 +69,11 @@ static bool breaks(const umbeli_progression *p) {
     return p->jump != 0 || p->mirrored;
 }
 
+/* Equal steps do not always make the same course. */
+static bool varies(const umbeli_progression *p) {
+    return breaks(p) || p->halved;
+}
+
 static uint64_t plus(uint64_t a, uint64_t b, uint64_t m) {
     return a >= m - b ? a - (m - b) : a + b;
 }
@@ -80,9 +85,14 @@ static uint64_t minus(uint64_t a, uint64_t b, uint64_t m) {
 static void draw_course(const umbeli_progression *p, uint64_t step, uint64_t *random, course *c) {
     const uint64_t m = p->bits;
     uint64_t sum = 0, jumped = 0, turn = 0, each = 0; /* the turn is a fraction of 2^64 */
+    uint64_t half = 0, odd = 0;                       /* of the start, and of the step */
     if (breaks(p)) {
         turn = umbeli_draw(random);
         each = umbeli_draw(random);
+    }
+    if (p->halved) {
+        half = umbeli_draw(random) >> 63;
+        odd = umbeli_draw(random) >> 63;
     }
     for (uint32_t i = 0; i < p->hashes; i++) {
         c->back[i] = p->mirrored && turn >> 63;
@@ -92,6 +102,11 @@ static void draw_course(const umbeli_progression *p, uint64_t step, uint64_t *ra
         }
         if (p->quadratic) c->at[i] = plus(c->at[i], (uint64_t)i * i % m, m);
         sum = plus(sum, step, m);
+        half += odd;
+        if (half == 2) {
+            sum = plus(sum, 1 % m, m);
+            half = 0;
+        }
         turn += each;
         if (turn < each) jumped = plus(jumped, p->jump, m);
     }
@@ -190,40 +205,64 @@ static uint64_t common(uint64_t a, uint64_t b) {
     return a;
 }
 
-/* Steps whose probes coincide: `a` of them make up b jumps, for small a and b. */
+/* What keys whose probes coincide add to the rate; each step counts once. */
+typedef struct coincidences {
+    uint64_t known[1024], random;
+    size_t count;
+    double sum;
+} coincidences;
+
+enum { KNOWN = sizeof((coincidences *)0)->known / sizeof(uint64_t) };
+
+static double mean_found(const umbeli_progression *p, uint64_t step, double fill,
+                         uint64_t *random) {
+    enum { DRAWS = 16 };
+    int draws = varies(p) ? DRAWS : 1;
+    double mean = 0;
+    for (int i = 0; i < draws; i++) {
+        course c;
+        draw_course(p, step, random, &c);
+        mean += power(fill, distinct(p, &c)) / draws;
+    }
+    return mean;
+}
+
+/* Solves a * step = target modulo the bits. */
+static void coincide_at(const umbeli_progression *p, uint64_t a, uint64_t target, double fill,
+                        coincidences *all) {
+    const uint64_t m = p->bits, ways = common(a, m);
+    const double usual = power(fill, p->hashes);
+    while (target % a != 0 && target < (a + 1) * m) target += m;
+    if (target % a != 0) return;
+    for (uint64_t way = 0; way < ways; way++) {
+        uint64_t step = (target / a + way * (m / ways)) % m;
+        size_t same = 0;
+        while (same < all->count && all->known[same] != step) same++;
+        if (same < all->count || all->count == KNOWN) continue;
+        all->known[all->count++] = step;
+        if (p->steps && p->steps < m && step >= p->steps) continue;
+        all->sum += fmax(mean_found(p, step, fill, &all->random) - usual, 0);
+    }
+}
+
+/* Steps whose probes coincide: `a` of them make up b jumps, for small a and b.  Where sums are
+ * halved, an odd sum's halves make up to another half of `a`. */
 static double coinciding(const umbeli_progression *p, double fill) {
-    enum { AFTER = 6, DRAWS = 16, KNOWN = 1024 };
+    enum { AFTER = 6 };
     const uint64_t m = p->bits, k = p->hashes;
-    uint64_t known[KNOWN], random = 1, most = breaks(p) ? AFTER : k - 1;
-    size_t count = 0;
-    double sum = 0, all = power(fill, (double)k);
+    uint64_t most = p->halved ? 2 * AFTER : breaks(p) ? AFTER : k - 1;
+    coincidences all = {.random = 1};
     if (p->quadratic) return 0;
     for (uint64_t a = 1; a <= most && a < k; a++) {
-        uint64_t turns = breaks(p) ? a : 0, ways = common(a, m), jumps = 0;
+        uint64_t turns = breaks(p) ? a : 0, jumps = 0;
         for (uint64_t b = 0; b <= turns; b++, jumps = plus(jumps, p->jump, m)) {
-            /* Solves a * step = jumps modulo the bits. */
-            uint64_t target = jumps;
-            while (target % a != 0 && target < (a + 1) * m) target += m;
-            if (target % a != 0) continue;
-            for (uint64_t way = 0; way < ways; way++) {
-                uint64_t step = (target / a + way * (m / ways)) % m;
-                size_t same = 0;
-                while (same < count && known[same] != step) same++;
-                if (same < count || count == KNOWN) continue;
-                known[count++] = step;
-                if (p->steps && p->steps < m && step >= p->steps) continue;
-                double mean = 0;
-                int draws = breaks(p) ? DRAWS : 1;
-                for (int i = 0; i < draws; i++) {
-                    course c;
-                    draw_course(p, step, &random, &c);
-                    mean += power(fill, distinct(p, &c)) / draws;
-                }
-                sum += fmax(mean - all, 0);
-            }
+            coincide_at(p, a, jumps, fill, &all);
+            if (!p->halved) continue;
+            coincide_at(p, a, minus(jumps, a / 2 % m, m), fill, &all);
+            coincide_at(p, a, minus(jumps, (a + 1) / 2 % m, m), fill, &all);
         }
     }
-    return sum / (double)(p->steps && p->steps < m ? p->steps : m);
+    return all.sum / (double)(p->steps && p->steps < m ? p->steps : m);
 }
 
 /* How often two keys break at the same probes, among the first n. */
@@ -276,6 +315,8 @@ static void count_followers(const umbeli_progression *p, double keys, double *fo
     }
     for (uint32_t i = 0; i <= k; i++) share[i] = 1;
     if (breaks(p)) agreements(p, k, share);
+    /* Both steps must be even; or both odd, and both starts even or both odd. */
+    for (uint32_t i = 0; p->halved && i <= k; i++) share[i] *= 3.0 / 8;
     for (uint32_t behind = 0; behind < k; behind++) {
         followers[behind] = (behind ? 2 : 1) * both * share[k - behind] * keys / m / m;
     }
@@ -314,7 +355,7 @@ double umbeli_progression_live(const umbeli_progression *p, const uint8_t *bits,
     }
     uint64_t steps = p->bits <= ALL_STEPS ? p->bits : ALL_STEPS * ALL_STEPS / p->bits;
     for (uint64_t i = 0; i < p->bits / 8; i++) random = random * 257 + bits[i];
-    while (breaks(p) && steps < 4 * TRIES / (words * p->hashes)) steps += p->bits;
+    while (varies(p) && steps < 4 * TRIES / (words * p->hashes)) steps += p->bits;
     double rate = tried(p, bits, steps, &random), tries = (double)steps * (double)p->bits;
     return rate > 0 ? rate : umbeli_rate_unseen(1 / tries); /* not 0: the keys are found */
 }

@@ -20,6 +20,7 @@ typedef struct umbeli_progression {
     uint64_t jump;  /* where sums wrap around: 2^32, 2^63 or 2^64 modulo the bits, by which a
                            position then moves back; 0: they never do, or it makes no difference */
     bool mirrored;  /* sums in the upper half of the range count backwards: Guava's MITZ_32 */
+    bool halved;    /* a position is half of a sum, rounded down: DataSketches */
     bool quadratic; /* i * i is added to probe i: ClickHouse */
     uint64_t steps; /* how many steps there are; 0: more than bits */
     uint64_t tied;  /* a step is `ties` times the start modulo this divisor of the bits; 0: it

@@ -259,8 +259,47 @@ to_read() {
     done
 }
 
+@test "formats: DataSketches' filters, its seeds, its empty key and an independent reader" {
+    golden=$root/tests/golden/datasketches
+    read_it() { python3 "$root/scripts/umbel-read" --format=datasketches "$@"; }
+    seq -f 'key%.0f' 0 3000 > keys
+    for length in 1 3 4 7 8 12 31 32 33 64 100 300; do
+        printf "%${length}s\\n" é | tr ' ' 'x' >> keys
+    done
+    for name in strings long_strings counted many_hashes empty n10000_h5_java; do
+        [ "$(umbel info --json "$golden/$name.sk" | jq -r .format)" = datasketches ] # it is recognised
+        umbel verify "$golden/$name.sk" > out
+        grep -q '^checksums  *none in this format' out
+        diff <(umbel check "$golden/$name.sk" keys) <(read_it "$golden/$name.sk" < keys)
+    done
+    umbel build -q --format datasketches --seed -5 -n 3100 -p 1% -o f.sk keys
+    [ "$(read_it f.sk < keys | wc -l)" -eq "$(wc -l < keys)" ]
+    umbel build -q --format datasketches --seed 18446744073709551611 -n 3100 -p 1% -o g.sk keys
+    cmp f.sk g.sk
+    printf 'a\n\nb\n' > with_empty
+    refused "a key's length does not fit the datasketches format (--skip-empty" umbel add f.sk with_empty
+    refused "a key's length does not fit the badger format" umbel build --format badger --type string -n 9 --bits-per-key 10 -o b with_empty
+    umbel add -q --skip-empty f.sk with_empty
+    run umbel check "$golden/full.sk" --key ''
+    [ "$status" -eq 1 ]
+    umbel convert "$golden/counted.sk" --to datasketches -o h.sk
+    cmp h.sk "$golden/counted.sk"
+    refused "hash" umbel convert "$golden/counted.sk" --to guava -o i.bin
+}
+
+@test "formats: who makes a filter of 512 MiB for DataSketches hears what C++ does with it" {
+    umbel plan --format datasketches -n 448126080 -p 1% > out
+    grep -q "C++ misreads" out
+    umbel plan --json --format datasketches -n 448126080 -p 1% | jq -e '.. | .caution? // empty' > /dev/null
+    umbel plan --format datasketches -n 1000000 -p 1% > out
+    run ! grep -q "misreads" out
+    printf '\3\1\25\4\3\0\0\0%016d' 0 | head -c 16 > big.sk # empty, and 8 GiB large
+    printf '\0\0\0\100\0\0\0\0' >> big.sk
+    refused "max-memory" umbel info big.sk
+}
+
 @test "formats: exactly the planned number of keys raises no alarm, twice as many do" {
-    for f in dcso guava parquet spark gocrc32; do
+    for f in dcso guava parquet spark datasketches gocrc32; do
         for n in 1 7 100 30000; do
             seq $n > keys
             for p in 1% 0.1% 1e-5; do

@@ -9,9 +9,8 @@ build=$(cd "$1" && pwd)
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-units="test_api_names test_bytes test_codec_clickhouse test_codec_dcso test_codec_gocrc32 test_codec_guava
-    test_codec_leveldb test_codec_parquet test_codec_redisbloom test_codec_rocksdb test_codec_spark test_files
-    test_header test_kernels test_native_golden test_native_lies test_plan_golden test_recipe_golden"
+units="test_api_names test_bytes test_files test_header test_kernels test_native_golden test_native_lies test_plan_golden
+    test_recipe_golden $(basename -s .c tests/unit/test_codec_[!m]*.c | tr '\n' ' ')"
 commands="build check filters formats uniq"
 
 flags="-std=c11 -O1 -D_POSIX_C_SOURCE=200809L -Isrc -Iinclude -I. -Itests/support $(pkg-config --cflags cmocka)"

@@ -53,6 +53,23 @@ static void agree_spark(text *t) {
     }
 }
 
+static void agree_datasketches(text *t) {
+    enum { HEADER = 32, WORDS_AT = 16, EMPTY = 24, FLAG_EMPTY = 4 };
+    if (t->len < HEADER) return;
+    bool empty = t->bytes[3] & FLAG_EMPTY;
+    size_t words = (t->len - HEADER) / 8;
+    memcpy(t->bytes, empty ? "\3\1\25\4" : "\4\1\25\0", 4);
+    memset(t->bytes + 6, 0, 2);
+    memset(t->bytes + WORDS_AT + 4, 0, 4);
+    if (empty) {
+        resize(t, EMPTY);
+        return;
+    }
+    resize(t, HEADER + 8 * words);
+    umbeli_store_le32(t->bytes + WORDS_AT, (uint32_t)words);
+    if (umbeli_load_le64(t->bytes + EMPTY) > 64 * words) memset(t->bytes + EMPTY, 0xff, 8);
+}
+
 /* What a reader finds first is the kind of filter; most lengths are not whole lines of that
  * kind. */
 static void agree_rocksdb(text *t) {
@@ -119,6 +136,7 @@ static void agree(text *t, const umbel_foreign *like) {
     case UMBEL_FMT_DCSO: agree_dcso(t); break;
     case UMBEL_FMT_ROCKSDB: agree_rocksdb(t); break;
     case UMBEL_FMT_SPARK: agree_spark(t); break;
+    case UMBEL_FMT_DATASKETCHES: agree_datasketches(t); break;
     case UMBEL_FMT_REDISBLOOM: agree_redisbloom(t); break;
     default: break;
     }
@@ -137,6 +155,11 @@ static void gzip(text *t) {
     *t = (text){zipped, room};
     resize(t, z.total_out);
     deflateEnd(&z);
+}
+
+/* DataSketches' empty filters have a size, and no bits that justify it: opts.max_bytes bounds it. */
+static bool names_its_size(const text *t) {
+    return t->len == 24 && memcmp(t->bytes, "\3\1\25\4", 4) == 0;
 }
 
 /* ---- */
@@ -174,7 +197,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     memcpy(t.bytes, bytes + HEAD, t.len);
     if (bytes[1] & AGREE) agree(&t, &like);
     if (bytes[1] & GZIP) gzip(&t);
-    use_bytes(&like, NULL, t.bytes, t.len, 2 * t.len + (1 << 13)); /* a handle and a copy or two */
+    uint64_t max = 2 * t.len + (1 << 13); /* a handle and a copy or two */
+    if (names_its_size(&t)) max += USE_MAX_BYTES;
+    use_bytes(&like, NULL, t.bytes, t.len, max);
     free(t.bytes);
     return 0;
 }

@@ -80,6 +80,8 @@ def foreign(root):
         folder.put("guava", head("guava") + path.read_bytes())
     for row in list(rows("rocksdb/filters.tsv"))[1:]:
         folder.put("rocksdb", head("rocksdb") + from_hex(row[4]))
+    for path in sorted((GOLDEN / "datasketches").glob("*.sk")):
+        folder.put("datasketches", head("datasketches") + path.read_bytes())
     for path in sorted((GOLDEN / "spark").glob("*.bin")):
         folder.put("spark", head("spark") + path.read_bytes())
     for path in sorted((GOLDEN / "dcso").glob("*.bloom")):

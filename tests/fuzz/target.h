@@ -24,6 +24,8 @@ void *some_bytes(size_t len);
 
 /* ---- use_bytes.c: any bytes, in whatever format ---------------------------------------------- */
 
+enum { USE_MAX_BYTES = 1 << 22 }; /* opts.max_bytes */
+
 /* Reads the bytes as umbel_decode does with `as`; `secret`, or NULL, opens a native filter.  `most`
  * is what the decoder may allocate for them.  True when there was a filter. */
 bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *bytes, size_t len,

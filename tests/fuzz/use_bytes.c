@@ -9,8 +9,6 @@
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 
-enum { MAX_BYTES = 1 << 22 };
-
 static bool needs_help(const umbel_foreign *as) {
     umbel_format_info info;
     return umbel_format_describe(as->format, &info) && info.needs;
@@ -59,9 +57,10 @@ static void use_decoded(const umbel_filter *f, const umbel_foreign *as, const ui
     use_formats(f, as, secret);
     umbel_describe(f, &info);
     uint8_t *again = bytes_in(f, info.format, &again_len);
-    /* RocksDB has several ways to write a filter without keys. */
-    bool one_way =
-        info.format != UMBEL_FMT_PARQUET && !(info.format == UMBEL_FMT_ROCKSDB && len <= 5);
+    /* RocksDB has several ways to write a filter without keys, and DataSketches leaves the number of
+     * set bits open. */
+    bool one_way = info.format != UMBEL_FMT_PARQUET && info.format != UMBEL_FMT_DATASKETCHES &&
+                   !(info.format == UMBEL_FMT_ROCKSDB && len <= 5);
     /* Also a recipe that says no more than "line", and metadata of that name from before 0.3. */
     bool translated = info.format == UMBEL_FMT_NATIVE &&
                       (strcmp(umbel_get_recipe(f), "line") != 0 || names_recipe(bytes, len));
@@ -77,7 +76,7 @@ bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *by
                uint64_t max) {
     watched_memory m;
     watch_memory(&m, 0);
-    m.opts.max_bytes = MAX_BYTES;
+    m.opts.max_bytes = USE_MAX_BYTES;
     m.opts.secret = secret;
     umbel_filter *f = NULL, *seen = NULL;
     umbel_diag diag = {.offset = UINT64_MAX};

@@ -377,6 +377,15 @@ static void others(void **state) {
             free(t.bytes);
         }
 
+        name = "datasketches";
+        as = (umbel_foreign){.format = UMBEL_FMT_DATASKETCHES};
+        t = (text){0};
+        text_put(&t, "\4\1\25\0", 4);
+        text_u(&t, 1024, 4), text_u(&t, 7, 8), text_u(&t, len / 8, 8), text_u(&t, UINT64_MAX, 8);
+        text_fill(&t, 0xff, len / 8 * 8);
+        assert_ok(use(&t, 0));
+        free(t.bytes);
+
         name = "rocksdb";
         as = (umbel_foreign){.format = UMBEL_FMT_ROCKSDB};
         static const uint8_t ends[][5] = {{0xff, 0, 30, 0, 0},         {0xfe, 1, 2, 0, 0},

@@ -40,7 +40,7 @@ static bool mark(uint8_t *bits, const uint64_t *pos, uint32_t k) {
 }
 
 static bool fits(const umbeli_classic *c, size_t len) {
-    return c->scheme->key_len == 0 || c->scheme->key_len == len;
+    return c->scheme->key_len ? c->scheme->key_len == len : c->scheme->min_key_len <= len;
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {

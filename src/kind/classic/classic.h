@@ -39,7 +39,8 @@ typedef struct umbeli_scheme {
     /* The scheme's own batch adds: returns how many keys were new; was_new may be NULL. */
     uint64_t (*add_many)(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new);
 
-    size_t key_len; /* length of every key, others are refused and never found; 0: any length */
+    /* Keys of other lengths than this, or shorter ones, are refused and never found; 0: any. */
+    size_t key_len, min_key_len;
 
     /* Positions are scaled to the size, not taken modulo it: halving ORs neighbours. */
     bool folds;

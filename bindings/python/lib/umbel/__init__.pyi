@@ -43,7 +43,7 @@ _Out = TypeVar("_Out", bound=_Writable)
 _Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", "window", "tight",
                 "line"]
 _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava",
-                  "parquet", "redisbloom", "dcso", "rocksdb", "spark"]
+                  "parquet", "redisbloom", "dcso", "rocksdb", "spark", "datasketches"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
                 "uint64", "float", "double", "uint32be", "uuid", "bytea", "date",
                 "timestamp", "timestamptz", "inet", "numeric"]
