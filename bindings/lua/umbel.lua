@@ -15,6 +15,7 @@
 --                        the list in force was read, in seconds since 1970), stale and, if the file
 --                        that is there now is not used or is damaged, reason
 --   list:close()
+--   umbel.none           a list with nothing in it, for `umbel.open(path) or umbel.none`
 --   umbel.version
 --
 -- When the file is replaced, the new one answers within a second; if it cannot be read, the old
@@ -124,7 +125,7 @@ function list:close()
     end
 end
 
-local umbel = {version = ffi.string(C.umbel_version())}
+local umbel = {version = ffi.string(C.umbel_version()), none = setmetatable({}, list)}
 
 function umbel.open(path)
     if type(path) ~= "string" then return nil, "umbel: the path is not a string" end

@@ -87,6 +87,14 @@ static int close_list(lua_State *L) {
     return 0;
 }
 
+/* A list with nothing in it. */
+static umbel_source **new_list(lua_State *L) {
+    umbel_source **list = lua_newuserdata(L, sizeof *list);
+    *list = NULL;
+    luaL_setmetatable(L, TYPE);
+    return list;
+}
+
 static int open_list(lua_State *L) {
     umbel_diag diag = {0};
     char text[256];
@@ -96,10 +104,7 @@ static int open_list(lua_State *L) {
         lua_pushliteral(L, "umbel: the path is not a string");
         return 2;
     }
-    umbel_source **list = lua_newuserdata(L, sizeof *list);
-    *list = NULL;
-    luaL_setmetatable(L, TYPE);
-    umbel_err e = umbel_source_open(path, NULL, list, &diag);
+    umbel_err e = umbel_source_open(path, NULL, new_list(L), &diag);
     if (!e) return 1;
     lua_pushnil(L);
     lua_pushfstring(L, "%s: %s", path, umbel_explain(e, &diag, text, sizeof text));
@@ -121,5 +126,7 @@ int luaopen_umbel(lua_State *L) {
     lua_setfield(L, -2, "open");
     lua_pushstring(L, umbel_version());
     lua_setfield(L, -2, "version");
+    (void)new_list(L);
+    lua_setfield(L, -2, "none");
     return 1;
 }

@@ -68,6 +68,12 @@ check("a comment", not bad:line("# ads.test"))
 local info = bad:info()
 check("info", info.kind == "tight" and info.keys == 2 and info.replaced == 0 and info.bytes > 0)
 
+local none = umbel.open("no such file") or umbel.none
+check("nothing is in none", not (none:contains("bad.example") or none:host("bad.example") or none:line("bad.example")))
+check("none says nothing", next(none:info()) == nil)
+none:close()
+check("none is closed for nobody", not umbel.none:contains("bad.example"))
+
 -- The table of lookups that every binding has.
 local golden, listed, rows = "tests/golden/recipes/", {}, 0
 for line in io.lines(golden .. "listed.txt") do listed[#listed + 1] = line end
