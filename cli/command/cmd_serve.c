@@ -18,7 +18,7 @@ const cli_command cli_command_serve = {
         "# Over HTTP; nginx's auth_request asks /contains/bad?key=HOST&found=403\n"
         "umbel serve --http unix:/run/umbel/http.sock bad.umb\n"
         "curl --unix-socket /run/umbel/http.sock 'http://umbel/contains/bad?key=example.com'\n"
-        "# For Postfix: check_sender_access socketmap:unix:/run/umbel/map.sock:spammers\n"
+        "# For Postfix: check_sender_access proxy:socketmap:unix:/run/umbel/map.sock:spammers\n"
         "umbel serve --socketmap unix:/run/umbel/map.sock spammers=senders.umb\n"
         "# A helper of Squid: external_acl_type bad concurrency=100 %DST\n"
         "umbel serve --squid bad.umb\n",
