@@ -11,9 +11,10 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel libumbel0.4 libumbel-table0.4 libumbel-leveldb0.4 libumbel-dev libumbel-table-dev
+packages="umbel umbel-doc libumbel0.4 libumbel-table0.4 libumbel-leveldb0.4 libumbel-dev libumbel-table-dev
           libumbel-leveldb-dev redis-umbel python3-umbel postgresql-15-umbel lua-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
+soversion=${version%.*}
 package_file() { echo "$folder/$1_$version-"*.deb; }
 
 step lintian
@@ -34,7 +35,7 @@ for package in $packages; do
     done <"$tmp/needs"
 done
 usr=$tmp/root/usr
-libdir=$(dirname "$(find "$usr/lib" -name libumbel.so.0.4)")
+libdir=$(dirname "$(find "$usr/lib" -name "libumbel.so.$soversion")")
 # These two must not draw in LevelDB and the compression libraries.
 [ "$(dpkg-deb -f "$(package_file libumbel0.4)" Depends | tr ',' '\n' | grep -cv libc6)" = 0 ] ||
     fail "libumbel0.4 depends on more than libc6"
@@ -45,10 +46,10 @@ grep -q 'tests of the build tree passed' "$folder/build.log" || fail "the packag
 step symbols
 cd "$root"
 for library in libumbel libumbel-table libumbel-leveldb; do
-    symbols=debian/${library}0.3.symbols
+    symbols=debian/$library$soversion.symbols
     check() { # as debian/rules has it
         rm -f "$tmp/generated"
-        dpkg-gensymbols -c4 "-v$version+1" "-p${library}0.3" "-e$libdir/$library.so.$version" "-I$1" \
+        dpkg-gensymbols -c4 "-v$version+1" "-p$library$soversion" "-e$libdir/$library.so.$version" "-I$1" \
             "-O$tmp/generated"
     }
     check "$symbols" >"$tmp/log" 2>&1 || { cat "$tmp/log"; fail "$symbols"; }
@@ -58,9 +59,28 @@ for library in libumbel libumbel-table libumbel-leveldb; do
     sed '$d' "$symbols" >"$tmp/came"
     if check "$tmp/came" >/dev/null 2>&1; then fail "$library has a new function, and nothing failed"; fi
 done
+# Programs depend on the version of the package that they were built with, if they say so in their control.
+for library in libumbel libumbel-table libumbel-leveldb; do
+    dpkg-deb -I "$(package_file $library$soversion)" symbols | grep -qx "\* Build-Depends-Package: $library-dev" ||
+        fail "$library's symbols do not name $library-dev"
+done
 cd "$tmp"
 
+step documents
+[ -x "$usr/share/doc/umbel-doc/examples/demo.sh" ] || fail "no examples"
+find "$usr/share/doc/umbel-doc/docs" -name '*.md' | while read -r document; do
+    grep -o '](\(\.\./\)\?[a-z0-9/-]*\.\(md\|svg\|png\)' "$document" | sed 's/](//' | while read -r target; do
+        case $target in *bindings/* | *contrib/*) continue ;; esac
+        [ -e "$(dirname "$document")/$target" ] || echo "${document##*/}: $target"
+    done
+done >dead
+[ ! -s dead ] || { cat dead; fail "umbel-doc has dead links"; }
+
 step PostgreSQL
+# The server's headers are those of the newest minor version; an older server may lack what they have.
+minor=$(/usr/lib/postgresql/15/bin/pg_config --version | cut -d' ' -f2)
+dpkg-deb -f "$(package_file postgresql-15-umbel)" Depends | tr ',' '\n' | grep -qx " *postgresql-15 (>= $minor)" ||
+    fail "postgresql-15-umbel does not need PostgreSQL $minor"
 # The extension as the package has it, in a server that the test starts.
 UMBEL_POSTGRES=$usr/lib/postgresql/15/lib/umbel.so UMBEL=$usr/bin/umbel PYTHONDONTWRITEBYTECODE=1 \
     /usr/bin/python3 -m pytest -q -p no:cacheprovider "$root/tests/sql/test_pg_regress.py" >log ||
@@ -111,7 +131,7 @@ local umbel = require("umbel")
 local names = assert(umbel.open("names.umb"))
 assert(names:contains("ada") and not names:contains("eve"))
 P
-UMBEL_LIBRARY=$libdir/libumbel.so.0.4 LUA_PATH="$usr/share/lua/5.1/?.lua" luajit ask.lua || fail "LuaJIT"
+UMBEL_LIBRARY=$libdir/libumbel.so.$soversion LUA_PATH="$usr/share/lua/5.1/?.lua" luajit ask.lua || fail "LuaJIT"
 LD_LIBRARY_PATH=$libdir LUA_CPATH="$libdir/lua/5.4/?.so" lua5.4 ask.lua || fail "Lua 5.4"
 
 echo "$(echo "$packages" | wc -w) packages work"
