@@ -198,10 +198,9 @@ typedef struct mapped {
 
 static Size flat_size(ExpandedObjectHeader *head) {
     uint64_t size = umbel_encoded_size(((mapped *)head)->filter, UMBEL_FMT_NATIVE);
-    if (size == 0 || size > PGU_MAX_SIZE) {
-        umbel_diag diag = {.what = "the file cannot be copied into a value", .need = size};
-        pgu_fail(size ? UMBEL_ELIMIT : UMBEL_ENOTSUP, &diag);
-    }
+    umbel_diag diag = {.what = "the file cannot be copied into a value"};
+    if (size == 0) pgu_fail(UMBEL_ENOTSUP, &diag);
+    pgu_insist_on_size(size);
     return size + VARHDRSZ;
 }
 

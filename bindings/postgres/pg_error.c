@@ -89,13 +89,15 @@ umbel_opts pgu_opts(MemoryContext context) {
 
 const umbel_foreign pgu_native = {.format = UMBEL_FMT_NATIVE};
 
+void pgu_insist_on_size(uint64_t size) {
+    umbel_diag diag = {.need = size};
+    if (size > PGU_MAX_SIZE) pgu_fail(UMBEL_ELIMIT, &diag);
+}
+
 struct varlena *pgu_encode(const umbel_filter *filter) {
     umbel_diag diag = {0};
     uint64_t size = umbel_encoded_size(filter, UMBEL_FMT_NATIVE);
-    if (size > PGU_MAX_SIZE) {
-        diag.need = size;
-        pgu_fail(UMBEL_ELIMIT, &diag);
-    }
+    pgu_insist_on_size(size);
     struct varlena *value = palloc(VARHDRSZ + size);
     SET_VARSIZE(value, VARHDRSZ + size);
     umbel_err e = umbel_encode(filter, UMBEL_FMT_NATIVE, VARDATA(value), size, &diag);

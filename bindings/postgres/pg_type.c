@@ -19,6 +19,7 @@ void _PG_init(void) {
 static Datum checked(Datum bytes) {
     struct varlena *value = PG_DETOAST_DATUM_PACKED(bytes);
     umbel_diag diag = {0};
+    pgu_insist_on_size(VARSIZE_ANY_EXHDR(value));
     umbel_err e = umbel_verify(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &pgu_native, &diag);
     if (e) pgu_fail(e, &diag);
     return PointerGetDatum(value);

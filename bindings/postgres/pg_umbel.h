@@ -36,6 +36,7 @@ extern umbel_kind pgu_kind(const char *name);
 /* The most that a value may have: as text it doubles, and pg_dump writes a row, other columns included,
  * into one buffer of 1 GiB. */
 #define PGU_MAX_SIZE ((Size)500 << 20)
+extern void pgu_insist_on_size(uint64_t size);
 
 /* Options for the next call of the library: memory comes from this context, and no filter may be
  * larger than a value of PostgreSQL. */

@@ -2,6 +2,7 @@
 """What a database holds survives pg_dump and a restore, during which search_path is empty."""
 import subprocess
 
+import psycopg2
 import pytest
 
 HOLD = """
@@ -68,3 +69,44 @@ def test_a_foreign_server_evaluates_the_options(cluster, db):
        "CREATE VIEW made AS SELECT (umbel_with(seed => i)).seed AS s FROM visits;"
        "CREATE FOREIGN TABLE far_made (s bigint) SERVER far OPTIONS (table_name 'made');")
     assert db.one("SELECT sum(s) FROM far_made") == 2000 * 2001 // 2
+
+
+def test_the_largest_value_is_dumped_and_restored(cluster, db, connect, umbel):
+    """As text it is twice as long, and pg_dump's buffer for a row has 1 GiB."""
+    file = cluster.folder / "largest.umb"
+    umbel("build", "-q", "-n", 1000, "--bytes", "499M", "--kind", "blocked", "-o", file, stdin=b"ada\n")
+    file.chmod(0o644)
+    name = db.one("SELECT current_database()")
+    try:
+        db("CREATE TABLE large AS SELECT repeat('x', 1000000) AS other, umbel_file(%s) AS f", str(file))
+        restored = f"{name[:50]}_restored"
+        db(f'CREATE DATABASE "{restored}"')
+        command = " ".join(f"{cluster.bin / program} -h {cluster.socket} -U postgres {more}" for program, more in (
+            ("pg_dump", f"{name} |"), ("psql", f"-Xq -v ON_ERROR_STOP=1 -d {restored}")))
+        done = subprocess.run(cluster.user.command(["bash", "-o", "pipefail", "-c", command]), stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, env=cluster.environment, cwd=cluster.folder, check=False)
+        assert done.returncode == 0, done.stderr.decode()
+        connection = cluster.connect(restored)
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 'ada' <@ f, 'eve' <@ f, (umbel_info(f)).bytes FROM large")
+            assert cursor.fetchall() == [(True, False, 499 << 20)]
+        connection.close()
+    finally:
+        file.unlink()
+        db("DROP TABLE IF EXISTS large")
+
+
+def test_a_value_that_could_not_be_dumped_is_refused(db, cluster, umbel):
+    """By every way into the type."""
+    file = cluster.folder / "beyond.umb"
+    umbel("build", "-q", "-n", 1000, "--bytes", "505M", "--kind", "blocked", "-o", file, stdin=b"ada\n")
+    file.chmod(0o644)
+    try:
+        db("CREATE TABLE large (f umbel)")
+        for way in (f"umbel_file('{file}')", f"pg_read_binary_file('{file}')::umbel",
+                    "umbel_agg('a'::text, NULL, NULL, umbel_with(kind => 'blocked', bytes => 505 * 1048576))"):
+            with pytest.raises(psycopg2.errors.ProgramLimitExceeded, match="larger than a value that can be dumped"):
+                db(f"INSERT INTO large SELECT {way}")
+        assert db.one(f"SELECT 'ada' <@ umbel_file('{file}')") is True
+    finally:
+        file.unlink()
