@@ -10,8 +10,9 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_GIVEN_KEY,  OPT_STRICT, OPT_SECRET_FILE,  OPT_THREADS,           OPT_QUIET, OPT_JSON,
-    OPT_MAX_MEMORY, OPT_HELP,   CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_END};
+    OPT_GIVEN_KEY, OPT_STRICT,       OPT_SECRET_FILE,       OPT_THREADS,
+    OPT_QUIET,     OPT_JSON,         OPT_LOCK_WAIT,         OPT_MAX_MEMORY,
+    OPT_HELP,      CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS, OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);

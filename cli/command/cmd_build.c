@@ -19,10 +19,11 @@
 #include "umbel_quantity.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,     OPT_FORCE,        OPT_KEYS,           OPT_FPR,    OPT_BYTES, OPT_KIND,
-    OPT_GIVEN_KEY,  OPT_STRICT,       OPT_THREADS,        OPT_QUIET,  OPT_JSON,  OPT_HELP,
-    OPT_META,       OPT_SECRET_FILE,  OPT_NEVER,          OPT_HASHES, OPT_SEED,  OPT_TMP,
-    OPT_MAX_MEMORY, CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
+    OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,         OPT_BYTES,
+    OPT_KIND,         OPT_GIVEN_KEY,      OPT_STRICT, OPT_THREADS,     OPT_QUIET,
+    OPT_JSON,         OPT_HELP,           OPT_META,   OPT_SECRET_FILE, OPT_NEVER,
+    OPT_HASHES,       OPT_SEED,           OPT_TMP,    OPT_LOCK_WAIT,   OPT_MAX_MEMORY,
+    CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
 /* Reads the input a first time to count its keys. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {

@@ -8,9 +8,9 @@
 #include "report/report.h"
 #include "umbel_quantity.h"
 
-static const uint8_t options[] = {OPT_OUTPUT, OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
-                                  OPT_FORMAT, OPT_QUIET, OPT_JSON,     OPT_MAX_MEMORY,
-                                  OPT_HELP,   OPT_END};
+static const uint8_t options[] = {OPT_OUTPUT,     OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
+                                  OPT_FORMAT,     OPT_QUIET, OPT_JSON,     OPT_LOCK_WAIT,
+                                  OPT_MAX_MEMORY, OPT_HELP,  OPT_END};
 
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);

@@ -11,7 +11,7 @@
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE,       OPT_QUIET, OPT_JSON,
+    OPT_OUTPUT,     OPT_FORCE, OPT_SECRET_FILE,       OPT_QUIET, OPT_JSON, OPT_LOCK_WAIT,
     OPT_MAX_MEMORY, OPT_HELP,  CLI_FORMAT_PARAMETERS, OPT_END};
 
 typedef umbel_err combine(umbel_filter *into, const umbel_filter *from, umbel_diag *diag);

@@ -9,8 +9,9 @@
 #include "filter/update_lock.h"
 #include "report/report.h"
 
-static const uint8_t options[] = {OPT_GIVEN_KEY,  OPT_SECRET_FILE, OPT_QUIET,        OPT_JSON,
-                                  OPT_MAX_MEMORY, OPT_HELP,        CLI_LINE_OPTIONS, OPT_END};
+static const uint8_t options[] = {OPT_GIVEN_KEY, OPT_SECRET_FILE,  OPT_QUIET,
+                                  OPT_JSON,      OPT_LOCK_WAIT,    OPT_MAX_MEMORY,
+                                  OPT_HELP,      CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct removal {
     umbel_filter *filter;

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -22,10 +23,11 @@
 #include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,          OPT_FPR,    OPT_BYTES,       OPT_STATE,      OPT_WINDOW,       OPT_REPEATED,
-    OPT_ALL_REPEATED,  OPT_UNIQUE, OPT_REPEATS,     OPT_COUNTS,     OPT_TOP,          OPT_SPOOL,
-    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,      OPT_JSON,         OPT_HELP,
-    OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY, CLI_LINE_OPTIONS, OPT_END};
+    OPT_KEYS,         OPT_FPR,      OPT_BYTES,         OPT_STATE,  OPT_SAVE_EVERY,  OPT_LOCK_WAIT,
+    OPT_WINDOW,       OPT_REPEATED, OPT_ALL_REPEATED,  OPT_UNIQUE, OPT_REPEATS,     OPT_COUNTS,
+    OPT_TOP,          OPT_SPOOL,    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,
+    OPT_JSON,         OPT_HELP,     OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY,
+    CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
     const cli_settings *s;
@@ -42,7 +44,7 @@ typedef struct uniq_run {
     int warned_level, warned_loss; /* the steps already reported ... */
     double warned_losses;          /* ... and the lines, as they were then */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
-    uint64_t new_lines;
+    uint64_t new_lines, since_save;
     cli_header header;
 } uniq_run;
 
@@ -160,6 +162,7 @@ static void save(uniq_run *u) {
     }
     cli_uniq_state_save(&u->state, u->s);
     u->unsaved = u->unsure = false;
+    u->since_save = 0;
 }
 
 /* Called before an error or a signal exits: saves what was printed, unless writing itself failed.
@@ -168,6 +171,28 @@ static void save_before_exit(void *ctx) {
     uniq_run *u = ctx;
     pthread_mutex_lock(&u->lock);
     if (u->unsaved && !u->unsure) save(u);
+}
+
+/* --save-every DURATION: even while the input pauses. */
+static void *save_by_time(void *ctx) {
+    uniq_run *u = ctx;
+    for (;;) {
+        struct timespec left = {.tv_sec = (time_t)u->s->save_every.step};
+        while (nanosleep(&left, &left) != 0) continue;
+        pthread_mutex_lock(&u->lock);
+        if (u->unsaved && !u->unsure) save(u);
+        pthread_mutex_unlock(&u->lock);
+    }
+    return NULL;
+}
+
+static void save_while_reading(uniq_run *u) {
+    pthread_t thread;
+    if (!u->s->save_every.step) return;
+    if (pthread_create(&thread, NULL, save_by_time, u) != 0) {
+        cli_die("--save-every", NULL, "cannot start a thread");
+    }
+    pthread_detach(thread);
 }
 
 /* Also saves at each step: endless streams are ended by a signal. */
@@ -258,6 +283,8 @@ static void pass_new(void *ctx, cli_batch *b) {
     uint64_t printed = cli_output_lines(&u->out, &added, !u->repeats);
     u->new_lines += u->repeats ? added.lines - printed : printed;
     u->unsure = false;
+    u->since_save += b->lines;
+    if (u->s->save_every.keys && u->since_save >= u->s->save_every.keys) save(u);
     cli_add_job_check_error(&u->watch, e);
     if (added.lines < b->lines) {
         char plan[UMBEL_QUANTITY];
@@ -333,6 +360,10 @@ static int run(const cli_settings *s) {
     u.hasher = hasher_for(f, s);
     u.by_hash = u.hasher == f && (u.loss.sketching || s->threads > 1);
     umbel_recipe *recipe = cli_recipe_of(f, u.watch.name, s);
+    if (strcmp(umbel_recipe_text(recipe), umbel_get_recipe(f)) != 0) {
+        cli_die(u.watch.name, "its own options are applied without giving them; another --state",
+                "its keys are made differently: %s", umbel_get_recipe(f));
+    }
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     bool failed = false;
     feed.failed = s->nargs > 1 ? &failed : NULL;
@@ -345,6 +376,7 @@ static int run(const cli_settings *s) {
     cli_job job = {hash_keys, pass_new, &u};
     init_lock(&u.lock);
     cli_on_early_exit(save_before_exit, &u);
+    save_while_reading(&u);
     cli_lines read = cli_pipeline(&feed, &job);
     pthread_mutex_lock(&u.lock); /* for good: from here on no signal interferes */
     if (u.loss.watching && measure(&u)) warn_of_rate(&u);

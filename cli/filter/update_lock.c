@@ -220,15 +220,29 @@ static void say_unlocked(const char *path, const char *why) {
              why);
 }
 
+/* Says it at once, or after seconds even with -q: a run that waits in silence looks dead. */
+static bool wait_for(int fd, const char *path, const cli_settings *s) {
+    enum { PER_SECOND = 20, QUIET_SECONDS = 5 };
+    uint64_t most = cli_given(s, OPT_LOCK_WAIT) ? s->wait : UINT64_MAX / PER_SECOND;
+    for (uint64_t n = 0; n / PER_SECOND < most; n++) {
+        if (n == (s->quiet ? PER_SECOND * QUIET_SECONDS : 0)) {
+            cli_warn("waiting", path, "another command is changing it: waiting for it to finish");
+        }
+        usleep(1000000 / PER_SECOND);
+        if (lock(fd, LOCK_EX | LOCK_NB)) return true;
+        if (errno != EWOULDBLOCK) return false;
+    }
+    cli_die(path, "--wait SECONDS waits longer", "another command is changing it");
+}
+
 /* False: another name is needed. */
 static bool lock_by_name(const char *path, char *name, const target *t, const cli_settings *s) {
-    for (bool said = s->quiet;; said = true) {
+    for (;;) {
         int fd = open_lock(name, t);
         if (fd < 0) return false;
         bool locked = lock(fd, LOCK_EX | LOCK_NB);
         if (!locked && errno == EWOULDBLOCK) {
-            if (!said) cli_note(path, "another command is changing it: waiting for it to finish");
-            locked = lock(fd, LOCK_EX);
+            locked = wait_for(fd, path, s);
         }
         if (!locked) {
             say_unlocked(path, strerror(errno));

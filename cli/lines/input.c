@@ -96,7 +96,7 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
     }
     if (!why) return fd;
     if (!in->failed) cli_die(name, fd < 0 ? NULL : "give the files in it", "%s", why);
-    cli_error(name, fd < 0 && errno == ENOENT ? "-e KEY looks up a key" : NULL, "%s", why);
+    cli_error(name, fd < 0 && errno == ENOENT ? in->limits.missing : NULL, "%s", why);
     *in->failed = true;
     if (fd > STDIN_FILENO) close(fd);
     return -1;

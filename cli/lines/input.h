@@ -51,6 +51,7 @@ typedef struct cli_limits {
     size_t max_line;     /* bytes of a line */
     size_t max_space;    /* of a block while it grows; a usual block always fits */
     uint64_t max_memory; /* for cli_stream_open */
+    const char *missing; /* what helps if a file does not exist, or NULL */
 } cli_limits;
 
 /* No files, or "-": standard input.  Files are opened one after the other.  With `eager` a block

@@ -475,7 +475,8 @@ cli_lines cli_pipeline(const cli_feed *feed, const cli_job *job) {
     size_t max_line = feed->max_line              ? feed->max_line
                       : traits & UMBEL_RECIPE_CSV ? MAX_RECORD
                                                   : MAX_LINE;
-    cli_limits limits = {max_line, space_per_thread(feed), feed->max_memory};
+    cli_limits limits = {max_line, space_per_thread(feed), feed->max_memory,
+                         feed->use & UMBEL_USE_LOOKUP ? "-e KEY looks up a key" : NULL};
     pipeline p = {.feed = feed,
                   .job = job,
                   .in = cli_input_open(feed->files, feed->nfiles, feed->sep, &limits, feed->eager,

@@ -16,6 +16,7 @@ enum { CLI_NAMES = 512 };
 int cli_value_named(cli_option_type type, const char *shown, const char *name);
 char *cli_names(cli_option_type type, const char *separator, char *out);
 cli_window cli_window_named(const char *shown, const char *text);
+cli_window cli_every_named(const char *shown, const char *text);
 
 #define CLI_SEE_PLAN "umbel plan shows what is possible"
 #define CLI_DEFAULT_FPR 0.01 /* without -p; uniq has its own */

@@ -105,6 +105,7 @@ void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const 
         *(umbel_type *)field = (umbel_type)cli_value_named(o->type, shown, value);
         break;
     case TYPE_BYTE: *(uint8_t *)field = byte_of(shown, value); break;
+    case TYPE_EVERY: *(cli_window *)field = cli_every_named(shown, value); break;
     case TYPE_WINDOW: *(cli_window *)field = cli_window_named(shown, value); break;
     case TYPE_COUNT32: *(uint32_t *)field = count32(o, shown, value); break;
     case TYPE_SEED: put_seed(s, o, shown, value); break;

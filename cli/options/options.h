@@ -48,9 +48,10 @@ typedef enum cli_option_type {
     TYPE_FORMAT,   /* umbel_format */
     TYPE_TYPE,     /* umbel_type */
     TYPE_BYTE,     /* uint8_t, one character */
-    TYPE_WINDOW,   /* cli_window */
-    TYPE_LIST,     /* cli_text_list: the option may be repeated */
-    TYPE_PAIRS     /* cli_text_list of alternating names and values; likewise */
+    TYPE_EVERY,    /* cli_window: keys are lines, or a step */
+    TYPE_WINDOW,
+    TYPE_LIST, /* cli_text_list: the option may be repeated */
+    TYPE_PAIRS /* cli_text_list of alternating names and values; likewise */
 } cli_option_type;
 
 typedef struct cli_option {
@@ -116,7 +117,7 @@ struct cli_settings {
     umbel_type type;               /* STRING unless given */
     uint32_t variant;              /* the bits of --variant */
     uint8_t delimiter;             /* 0: not given */
-    cli_window window;
+    cli_window window, save_every;
     const char *json; /* where the report goes */
     const char *output, *tmp, *state, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;

@@ -65,3 +65,15 @@ cli_window cli_window_named(const char *shown, const char *text) {
     if (!clock && !w.keys) cli_die(shown, "such as 1M", "must be at least 1");
     return w;
 }
+
+cli_window cli_every_named(const char *shown, const char *text) {
+    cli_window w = {0};
+    bool by_time = *text && strchr("smhdw", text[strlen(text) - 1]);
+    umbel_err e = by_time ? umbel_parse_duration(text, &w.step, NULL)
+                          : umbel_parse_count(text, &w.keys, NULL);
+    if (e || !(w.step || w.keys)) {
+        cli_die(shown, "such as 1M lines or 10m",
+                "'%s' is neither a number of lines nor a duration", text);
+    }
+    return w;
+}

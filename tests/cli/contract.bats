@@ -125,12 +125,13 @@ CASES = {  # row: commands, each with what is done before it
     "was replaced, but the old filter stays": [],             # lookup.bats
     "cannot be made smaller": [(None, ["fold", "-p", "1%", *out, "small.umb"]), ],
     "everyone on this machine can read the secret": [(None, ["build", "--secret-file", "readable", *out, "few"])],
+    "another command is changing it": [],                     # uniq.bats
     "cannot be locked": [],                                   # attributes.bats
     "could not be kept": [],                                  # attributes.bats
     "cannot be synced here": [],                              # tests/crash
     "ends within a line": [],                                 # uniq.bats
 }
-ELSEWHERE = {"was replaced, but the old filter stays": "lookup.bats", "could not be kept": "attributes.bats",
+ELSEWHERE = {"another command is changing it": "uniq.bats", "was replaced, but the old filter stays": "lookup.bats", "could not be kept": "attributes.bats",
              "cannot be locked": "attributes.bats", "cannot be synced here": "../crash/faults.py", "ends within a line": "uniq.bats"}
 page = (root / "docs/contract.md").read_text().split("## All warnings")[1]
 rows = {}

@@ -311,3 +311,53 @@ P
         done
     done
 }
+
+@test "uniq: --state keeps its own keys: other options are refused" {
+    printf 'A x\nb y\n' > f
+    umbel uniq -q -k 1 --state k.umb f > /dev/null
+    cp k.umb before.umb
+    for other in --lower "-k 2" --csv "--recipe line"; do
+        refused "its keys are made differently: field=1" umbel uniq -q --state k.umb $other f
+    done
+    cmp k.umb before.umb
+    [ -z "$(umbel uniq -q --state k.umb f)" ]
+    [ -z "$(umbel uniq -q -k 1 --state k.umb f)" ] # the same
+    umbel uniq -q --state l.umb f > /dev/null
+    refused "its keys are made differently: line" umbel uniq -q --state l.umb -i f
+}
+
+@test "uniq: --save-every saves between, by lines and by time" {
+    mkfifo in
+    for every in 1000 1s; do
+        rm -f s.umb out
+        umbel uniq -q --state s.umb --save-every $every < in > out &
+        exec 7> in
+        seq 3000 >&7
+        until [ -e s.umb ] && [ "$(umbel check -c s.umb <(seq 3000))" = 3000 ]; do sleep 0.1; done
+        kill -KILL $!
+        exec 7>&-
+        wait || true
+        run umbel uniq -q --state s.umb <(seq 3000)
+        [ -z "$output" ] # nothing is printed again
+    done
+    refused "--save-every needs --state" umbel uniq --save-every 5 out
+    refused "'5x' is neither a number of lines nor a duration" umbel uniq --state s.umb --save-every 5x out
+}
+
+@test "uniq: a locked state is waited for, not in silence, and not longer than --wait" {
+    mkfifo in
+    umbel uniq -q --state s.umb < in > /dev/null &
+    exec 7> in
+    until [ -e s.umb.umbel-lock ]; do sleep 0.1; done
+    refused "s.umb: another command is changing it (--wait SECONDS waits longer)" umbel uniq -q --state s.umb --wait 0 in
+    run --separate-stderr umbel uniq --wait 1 --state s.umb <(seq 9)
+    [ "$status" -eq 2 ]
+    [[ $stderr == "umbel: s.umb: warning: another command is changing it: waiting for it to finish"*"--wait SECONDS waits longer"* ]]
+    umbel uniq -q --state s.umb <(seq 9) 2> said > out &
+    other=$!
+    until [ -s said ]; do sleep 0.2; done # even with -q
+    grep -q "warning: another command is changing it" said
+    exec 7>&-
+    wait $other
+    seq 9 | cmp - out
+}
