@@ -35,23 +35,7 @@ def in_blocked(start, z, h):
 
 
 def in_static(h):
-    shards, g, m, r, wide = struct.unpack_from("<5I", own)
-    if shards == 0:
-        return False
-    s, n = shards.bit_length() - 1, (m + a - 1) << g
-    shard = h >> (64 - s)
-    x = h + data[shard] * 0x9e3779b97f4a7c15 & M
-    for _ in range(2):
-        x = (x ^ x >> 32) * 0xd6e8feb86659fd93 & M
-    x ^= x >> 32
-    first = (h << s & M) * (m << g) >> 64
-    slots = [first] + [first + (i << g) ^ (x >> 21 * (i - 1)) % (1 << g) for i in range(1, a)]
-    start = (shards + 7) // 8 * 8 + sum((n * (r + (i < wide)) + 7) // 8 for i in range(shard))
-    width, total = r + (shard < wide), (x * 0xa0761d6478bd642f & M) >> 32
-    for slot in slots:
-        byte, bit = divmod(slot * width, 8)
-        total ^= int.from_bytes(data[start + byte:start + byte + 5], "little") >> bit
-    return total % (1 << width) == 0
+    return reader.in_static(shape, data, h)
 
 
 def in_counting(h):
@@ -114,6 +98,9 @@ def in_tight(h):
     return reader.in_tight(shape, data, h)
 
 
+shape["hashes"] = a
+if kind == 3:
+    shape["static"] = reader.static(own, a, length)
 if kind == 7:
     shape["tight"] = reader.tight(own, length)
 ask = {7: in_tight, 3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]

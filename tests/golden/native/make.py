@@ -70,11 +70,14 @@ def found(keys, kind, bits, hashes, added, seed=0):
     return wrong
 
 
-def make_files():
+def golden_keys():
     some = random.Random(1).randbytes
-    keys = [patterned(n) for n in LENGTHS] + [some(1 + i % 40) for i in range(160)]
-    (HERE / "keys.hex").write_text("".join(key.hex() + "\n" for key in keys))
-    rows = {
+    return [patterned(n) for n in LENGTHS] + [some(1 + i % 40) for i in range(160)]
+
+
+def golden_filters(keys):
+    """Arguments of filter_bytes by name."""
+    return {
         "ada": dict(kind=1, bits=256, hashes=8, keys=[b"ada"]),
         "blocked_empty": dict(kind=1, bits=256, hashes=8, keys=[]),
         "blocked_1": dict(kind=1, bits=256, hashes=8, keys=keys[:8], seed=7),
@@ -107,6 +110,11 @@ def make_files():
                               never=found(keys, 2, 301, 3, 100)),
         "keyed_classic": dict(kind=2, bits=4097, hashes=14, keys=keys, secret=SECRET),
     }
+
+
+def make_files():
+    keys = golden_keys()
+    (HERE / "keys.hex").write_text("".join(key.hex() + "\n" for key in keys))
     # Recipes, and what 0.2 wrote in their place.
     rule = dict(field=2, delimiter=ord(","), flags=3)
     recipes = {
@@ -128,7 +136,7 @@ def make_files():
         "bad_unsaid": dict(meta=((b"recipe", b"json=.a"),)),
     }
     recipes = {name: dict(kind=1, bits=256, hashes=8, keys=[b"ada"], **more) for name, more in recipes.items()}
-    for path, files in ("filters.tsv", rows), ("recipes.tsv", recipes):
+    for path, files in ("filters.tsv", golden_filters(keys)), ("recipes.tsv", recipes):
         (HERE / path).write_text("name\tfile\n" + "".join(
             f"{name}\t{filter_bytes(**arguments).hex()}\n" for name, arguments in files.items()))
     make_heads()
