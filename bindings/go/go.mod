@@ -1,0 +1,3 @@
+module umbel
+
+go 1.19
