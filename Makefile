@@ -28,6 +28,9 @@
 #   make js         the npm package: build/js/umbel-VERSION.tgz
 #   make web        the page for browsers: build/web/umbel.html, and for a server build/web/site
 #   make check-web  tests of both, in Node and a real browser
+#   make vectors    files and keys for whoever writes a reader: build/umbel-vectors-1.tar.zst (docs/formats/vectors.md)
+#   make check-readers  the readers in Go, Rust and Java, and that kit in all languages
+#   make bench-readers  measures them, next to bits-and-blooms and Guava
 #   make bench-js   measures the package, next to bloom-filters and bloomfilter from npm
 #   make static     the command as one file without dependencies, for x86-64 and arm64: build/static
 #   make check-static   tries both in an empty root
@@ -42,7 +45,8 @@ export JOBS
 
 .PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
         check-builds check-interop \
-        check-servers fuzz mutate soak js web check-web bench bench-cli bench-redis python \
+        check-servers fuzz mutate soak js web check-web vectors check-readers bench-readers \
+        bench bench-cli bench-redis python \
         postgres postgres-extension postgres-install sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb static check-static dist amalgamation install uninstall format clean
 
@@ -138,6 +142,17 @@ check-web:
 	$(if $(UMBEL),,$(MAKE) --no-print-directory all)
 	$(MAKE) --no-print-directory web
 	tests/web/run
+
+vectors: all
+	scripts/setup readers
+	scripts/make-vectors build/umbel build/umbel-vectors-1.tar.zst
+
+check-readers: vectors js
+	tests/readers/run
+
+bench-readers: all
+	scripts/setup readers
+	bench/readers/run.py
 
 bench:
 	scripts/setup bench
