@@ -20,8 +20,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PG_CONFIG = os.environ.get("PG_CONFIG", "pg_config")
 
 
-def pg_config(what):
-    return Path(subprocess.check_output([PG_CONFIG, f"--{what}"], text=True).strip())
+def pg_config(what, program=PG_CONFIG):
+    return Path(subprocess.check_output([program, f"--{what}"], text=True).strip())
 
 
 class User:
@@ -47,18 +47,23 @@ def link_all(source, target):
         (target / entry.name).symlink_to(entry)
 
 
-def install(folder, extension):
+def install(folder, extension, program):
     """An installation in folder that has the extension; returns where its programs are."""
-    bindir, sharedir, libdir = (pg_config(d) for d in ("bindir", "sharedir", "pkglibdir"))
+    bindir, sharedir, libdir = (pg_config(d, program) for d in ("bindir", "sharedir", "pkglibdir"))
     prefix = os.path.commonpath([bindir, sharedir, libdir])
     places = [folder / d.relative_to(prefix) for d in (bindir, sharedir, libdir)]
     for source, target in zip((bindir, sharedir, libdir), places):
-        link_all(source, target)
-    for program in ("postgres", "initdb", "pg_ctl"):
-        (places[0] / program).unlink()
-        shutil.copy(bindir / program, places[0] / program)
-    (places[1] / "extension").unlink()
-    link_all(sharedir / "extension", places[1] / "extension")
+        # The server's user may not be able to read what was built in the tree.
+        if prefix.startswith(str(ROOT)):
+            shutil.copytree(source, target, symlinks=True)
+        else:
+            link_all(source, target)
+    for name in ("postgres", "initdb", "pg_ctl"):
+        (places[0] / name).unlink()
+        shutil.copy(bindir / name, places[0] / name)
+    if (places[1] / "extension").is_symlink():
+        (places[1] / "extension").unlink()
+        link_all(sharedir / "extension", places[1] / "extension")
     ours = [ROOT / "bindings" / "postgres" / "umbel.control", *Path(extension).parent.glob("umbel--*.sql")]
     for file in ours:
         (places[1] / "extension" / file.name).unlink(missing_ok=True)
@@ -71,11 +76,11 @@ def install(folder, extension):
 class Cluster:
     """One server, reachable through a socket in its own directory only."""
 
-    def __init__(self, extension, settings=(), environment=None, wrapper=()):
+    def __init__(self, extension, settings=(), environment=None, wrapper=(), program=PG_CONFIG):
         self.user = User()
         self.folder = Path(tempfile.mkdtemp(prefix="umbel-sql-"))
         self.folder.chmod(0o755)
-        self.bin = install(self.folder / "root", extension)
+        self.bin = install(self.folder / "root", extension, program)
         self.data, self.socket = self.folder / "data", self.folder / "socket"
         self.secrets = self.folder / "secrets"
         for place, mode in ((self.data, 0o700), (self.socket, 0o755), (self.secrets, 0o700)):
@@ -83,7 +88,8 @@ class Cluster:
             place.chmod(mode)
             self.user.give(place)
         self.log = self.folder / "log"
-        self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C", **(environment or {})}
+        self.environment = {"PATH": os.environ["PATH"], "LC_ALL": "C",
+                            "LD_LIBRARY_PATH": str(self.bin.parent / "lib"), **(environment or {})}
         self.settings = ["listen_addresses=", f"unix_socket_directories={self.socket}", "fsync=off",
                          f"umbel.secret_directory={self.secrets}", "session_preload_libraries=umbel",
                          "shared_buffers=128MB", "max_wal_size=4GB", "autovacuum=off",
@@ -91,7 +97,7 @@ class Cluster:
         self.wrapper = list(wrapper)
         self.server = None
         self.run(["initdb", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "--no-sync",
-                  "-D", str(self.data)])
+                  "--data-checksums", "-D", str(self.data)])
         self.start()
 
     def run(self, command):
