@@ -169,6 +169,7 @@ bench-cli: all
 	bench/cli/run.py $(LINES)
 	bench/cli/alternatives.py $(LINES)
 	bench/cli/recipes.py $(LINES)
+	bench/cli/start.py
 
 # The module, with KEYS keys.
 KEYS ?= 1e7

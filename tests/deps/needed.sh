@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # needed.sh UMBEL [FOLDER] - what the system loads before umbel answers: the C library and what lines are read
-# with.  Those that push, serve and table need, programs in FOLDER (beside UMBEL), take longer to load than a lookup
+# with, packed or not.  Those that push, serve and table need, programs in FOLDER (beside UMBEL), take longer to load than a lookup
 # and the process around it.
 set -eu
 folder=${2:-$(dirname "$1")}
 loads() { # PROGRAM: the names of its libraries, and of those that they need
     ldd "$1" | awk '{ print $1 }' | sed 's|.*/||; s|\.so.*||' | grep -v '^linux-vdso\|^ld-linux' | sort | tr '\n' ' '
 }
-may=' libc libisal libjansson libm libz libzstd '
+may=' libbz2 libc libisal libjansson liblz4 liblzma libm libz libzstd '
 got=$(loads "$1")
 echo "# umbel: $got"
 for library in $got; do
