@@ -14,8 +14,9 @@
 #include "umbel_foreign.h"
 #include "umbel_meta.h"
 
-/* What the functions below make and parse. */
+/* What the functions below make, and what they parse it as. */
 static any_params shape;
+static umbel_foreign as;
 
 static void append_filter(text *t, umbel_filter *f) {
     size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_ANY);
@@ -39,10 +40,7 @@ static void make_filter(text *t, size_t keys) {
 }
 
 static void parse_filter(const text *t) {
-    umbel_foreign as = shape.foreign;
     umbel_filter *f = NULL;
-    if (!as.format) as.format = UMBEL_FMT_NATIVE;
-    as.bytes = 0;
     assert_ok(umbel_decode(t->bytes, t->len, &as, NULL, &f, NULL));
     umbel_free(f);
     assert_ok(umbel_verify(t->bytes, t->len, &as, NULL));
@@ -64,6 +62,7 @@ static void formats(void **state) {
     };
     for (size_t i = 0; i < sizeof natives / sizeof *natives; i++) {
         shape = natives[i].shape;
+        as = (umbel_foreign){.format = UMBEL_FMT_NATIVE};
         /* Hashes are read one by one, and 10,000 keys are none. */
         size_t size = shape.native.kind == UMBEL_KIND_SCALABLE ? 200000 : 20000;
         assert_linear(&(parser){natives[i].name, size, make_filter, parse_filter});
@@ -73,13 +72,15 @@ static void formats(void **state) {
     for (size_t i = 0; i < count; i++) {
         if (forms[i].read.capacity) continue; /* to be told when it is decoded: gocrc32, below */
         shape = (any_params){.foreign = forms[i].made};
+        as = forms[i].read;
         assert_linear(&(parser){forms[i].name, 20000, make_filter, parse_filter});
     }
 }
 
 /* gocrc32's bytes do not record their number of keys. */
 static void make_gocrc32(text *t, size_t keys) {
-    shape = (any_params){.foreign = {.format = UMBEL_FMT_GOCRC32, .capacity = keys, .fpr = 0.01}};
+    as = (umbel_foreign){.format = UMBEL_FMT_GOCRC32, .capacity = keys, .fpr = 0.01};
+    shape = (any_params){.foreign = as};
     make_filter(t, keys);
 }
 
@@ -90,6 +91,7 @@ static void gocrc32(void **state) {
 
 /* A chain that grows by a link per key. */
 static void make_chain(text *t, size_t links) {
+    as = (umbel_foreign){.format = UMBEL_FMT_REDISBLOOM};
     shape = (any_params){
         .foreign = {.format = UMBEL_FMT_REDISBLOOM, .capacity = 1, .fpr = 0.5, .expansion = 1}};
     umbel_filter *f = NULL;
@@ -108,6 +110,7 @@ static void many_links(void **state) {
 }
 
 static void make_meta(text *t, size_t bytes) {
+    as = (umbel_foreign){.format = UMBEL_FMT_NATIVE};
     shape = (any_params){.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32}};
     umbel_filter *f = NULL;
     assert_ok(any_create(&shape, NULL, &f, NULL));
@@ -123,6 +126,7 @@ static void make_meta(text *t, size_t bytes) {
 }
 
 static void make_names(text *t, size_t names) {
+    as = (umbel_foreign){.format = UMBEL_FMT_NATIVE};
     shape = (any_params){.native = {.kind = UMBEL_KIND_BLOCKED, .bytes = 32}};
     umbel_filter *f = NULL;
     assert_ok(any_create(&shape, NULL, &f, NULL));

@@ -526,7 +526,8 @@ def test_databases(new_server, tmp_path):
     assert done.returncode == 0 and done.stderr == ""
     said = json.loads(done.stdout)
     assert said.pop("keys") > 4900 and said.pop("bytes") > 5000
-    assert said == {"key": "f", "server": there.socket_path, "database": 5, "resumed_bytes": 0}
+    assert said == {"command": "push", "key": "f", "server": there.socket_path, "database": 5, "resumed_bytes": 0,
+                    "warnings": [], "errors": [], "status": 0}
     lines = tmp_path / "lines"
     done = push(there, lines, "--key", "k", "--shards", 2, "--db", 7, "--json")
     said = json.loads(done.stdout)
