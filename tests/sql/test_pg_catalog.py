@@ -105,3 +105,21 @@ def test_logical_replication_finds_rows_by_their_whole_value(connect):
     finally:
         target.stop()
         source.stop()
+
+
+def test_nothing_needs_the_search_path(db):
+    """In a schema of its own, in sessions that do not look there, and after it moved to another schema."""
+    db("DROP EXTENSION umbel; CREATE SCHEMA ext; CREATE SCHEMA other; CREATE EXTENSION umbel SCHEMA ext")
+    db("CREATE ROLE plain_user; GRANT USAGE ON SCHEMA ext, other TO plain_user; SET search_path = ''")
+    for schema in ("ext", "other"):
+        db("SET ROLE plain_user")
+        made = f"{schema}.umbel_agg(i, 100, 1e-6, {schema}.umbel_with(kind => 'line', seed => i / 1000)) AS f"
+        made = f"(SELECT i % 2 AS g, {made} FROM pg_catalog.generate_series(1, 100) i GROUP BY 1) x"
+        assert db(f"SELECT g, 7 OPERATOR({schema}.<@) f, ({schema}.umbel_info(f)).seed FROM {made} ORDER BY g") \
+            == [(0, False, 0), (1, True, 0)]
+        assert db.one(f"SELECT count(DISTINCT f) FROM {made}") == 2
+        assert len(db(f"SELECT f FROM {made} UNION SELECT f FROM {made}")) == 2
+        assert db.one(f"SELECT ({schema}.umbel_info({schema}.umbel_union(f))).keys FROM {made}") == 100
+        assert db.one(f"SELECT {schema}.umbel_count({schema}.umbel_add_key(f, 900), 900) FROM {made} LIMIT 1") == 1
+        db(f"RESET ROLE; ALTER EXTENSION umbel SET SCHEMA {'other' if schema == 'ext' else 'ext'}")
+    db("REVOKE ALL ON SCHEMA ext, other FROM plain_user; DROP ROLE plain_user")

@@ -5,6 +5,8 @@ import random
 import psycopg2
 import pytest
 
+import test_sqlite
+
 SHAPES = {"uuid": ("0123456789abcdefABCDEF", "{}-g "), "bytea": ("0123456789abcdef\\\\x", "xyz \t\\'é")}
 
 
@@ -132,6 +134,25 @@ def test_a_text_is_no_wrong_no(db, kind):
                     refused += 1
         db("RESET ALL")
     assert found >= 6, (found, refused)
+
+
+@pytest.mark.parametrize("kind", ["text", *VALUES])
+def test_filters_of_sqlite_merge_with_ours(db, kind):
+    """One half of the keys there, the other here: united by either, the bits of one filter of all."""
+    db("SELECT setseed(0.25)")
+    db(f"CREATE TABLE k AS SELECT i, {VALUES.get(kind, 'md5(i::text)')} AS v FROM generate_series(1, 1000) i")
+    other = test_sqlite.connect()
+    there = "v" if "int" in kind or kind in ("text", "bytea") else "v::text"
+    rows = [(bytes(v) if isinstance(v, memoryview) else v,) for (v,) in db(f"SELECT {there} FROM k WHERE i % 2 = 0")]
+    other.execute("CREATE TABLE k(v)")
+    other.executemany("INSERT INTO k VALUES (?)", rows)
+    recipe = f", 'recipe=line type={kind}'" if there == "v::text" else ""
+    theirs = test_sqlite.one(other, f"SELECT umbel(v, 1000, 1e-6{recipe}) FROM k")
+    ours = bytes(db.one("SELECT umbel_agg(v, 1000, 1e-6)::bytea FROM k WHERE i % 2 = 1"))
+    both = test_sqlite.one(other, "SELECT umbel_union(column1) FROM (VALUES (?), (?))", ours, theirs)
+    other.close()
+    for united in (both, bytes(db.one("SELECT umbel_union(%s::bytea::umbel, %s::bytea::umbel)::bytea", theirs, ours))):
+        assert db.one("SELECT umbel_same_bits(%s::bytea::umbel, umbel_agg(v, 1000, 1e-6)) FROM k", united)
 
 
 def test_another_type_is_refused(db):
