@@ -68,7 +68,7 @@ static const cli_command *need_command(const char *name) {
     return c;
 }
 
-/* help [COMMAND]; and for packaging: help --man [COMMAND], help --completion SHELL. */
+/* help [TOPIC | COMMAND [--all]]; and for packaging: help --man [COMMAND], help --completion SHELL. */
 static int help(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : NULL;
     bool man = what && strcmp(what, "--man") == 0;
@@ -76,15 +76,12 @@ static int help(int argc, char **argv) {
         if (argc < 3 || !cli_completion(argv[2], stdout)) {
             cli_die("help", "bash, zsh or fish", "unknown shell");
         }
-    } else {
+    } else if (!what || !cli_help_topic(what, stdout)) {
         const char *name = man ? (argc > 2 ? argv[2] : NULL) : what;
         const cli_command *c =
             !name || strcmp(name, "umbel") == 0 ? &cli_umbel : need_command(name);
-        if (man) {
-            cli_man_page(c, stdout);
-        } else {
-            cli_help(c, stdout);
-        }
+        bool all = argc > 2 && strcmp(argv[2], "--all") == 0;
+        (man ? cli_man_page : all ? cli_help_all : cli_help)(c, stdout);
     }
     cli_output_finish_stdio();
     return CLI_YES;

@@ -23,10 +23,10 @@
 #include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,         OPT_FPR,      OPT_BYTES,         OPT_STATE,  OPT_SAVE_EVERY,  OPT_LOCK_WAIT,
-    OPT_WINDOW,       OPT_REPEATED, OPT_ALL_REPEATED,  OPT_UNIQUE, OPT_REPEATS,     OPT_COUNTS,
-    OPT_TOP,          OPT_SPOOL,    OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,
-    OPT_JSON,         OPT_HELP,     OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY,
+    OPT_KEYS,         OPT_FPR,    OPT_BYTES,         OPT_STATE,  OPT_WINDOW,      OPT_REPEATED,
+    OPT_ALL_REPEATED, OPT_UNIQUE, OPT_REPEATS,       OPT_COUNTS, OPT_TOP,         OPT_SAVE_EVERY,
+    OPT_LOCK_WAIT,    OPT_SPOOL,  OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,
+    OPT_JSON,         OPT_HELP,   OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY,
     CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
@@ -313,7 +313,6 @@ static void summarise(const uniq_run *u, const cli_lines *read) {
     double lost = cli_loss_estimate(&u->loss);
     if (isfinite(lost)) {
         char count[UMBEL_QUANTITY];
-        lost = fmin(lost, (double)read->count);
         if (lost < 10) snprintf(count, sizeof count, "%.2f", fmax(lost, 0.01));
         fprintf(to, "%s %s new lines mistaken for repeated", lost < 0.01 ? "fewer than" : "about",
                 lost < 10 ? count : umbel_count_text((uint64_t)llround(lost), count));

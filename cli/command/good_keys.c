@@ -138,9 +138,9 @@ void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settin
     umbel_never_free(good->never);
     good->never = NULL;
     if (result.asked && !s->quiet) {
-        umbel_count_text(result.exceptions, found);
-        fprintf(stderr, "umbel: good keys: %s asked, %s exceptions\n",
-                umbel_count_text(result.asked, asked), found);
+        fprintf(stderr, "umbel: good %s: %s asked, %s exception%s\n",
+                good->domains ? "names" : "keys", umbel_count_text(result.asked, asked),
+                umbel_count_text(result.exceptions, found), result.exceptions == 1 ? "" : "s");
         if (good->domains) {
             fputs("umbel: good names: other names below them may be caught at the list's rate; "
                   "give those that matter, too (www.NAME)\n",

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT
  *
- * help.c - `umbel COMMAND --help`: examples and common options first, details last
+ * help.c - `umbel help COMMAND`, which fits a screen, `umbel help COMMAND --all`, and topics
  */
+#define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/wrap.h"
+#include "command/command.h"
 #include "options/filter_options.h"
 #include "pages/pages.h"
 
@@ -82,22 +86,36 @@ static void command_list(FILE *to) {
         cli_wrapped((*c)->summary, 13, 13, to);
     }
     fputc('\n', to);
-    cli_wrapped("`umbel help COMMAND` shows examples and all options of a command.", 0, 0, to);
+    cli_wrapped(
+        "`umbel help COMMAND` shows a command, `umbel help keys`, `formats` and `files` what many "
+        "have in common.",
+        0, 0, to);
 }
 
-void cli_help(const cli_command *c, FILE *to) {
+static void beginning(const cli_command *c, const char *examples, FILE *to) {
     bool top = c == &cli_umbel;
     char text[512];
     snprintf(text, sizeof text, "%s%s - %s", top ? "" : "umbel ", c->name, c->summary);
     cli_wrapped(text, 0, 2, to);
     fputs("\nExamples\n", to);
-    indented(c->examples, to);
+    indented(examples, to);
     snprintf(text, sizeof text, "umbel%s%s %s", top ? "" : " ", top ? "" : c->name, c->synopsis);
     fputs("\nUsage\n  ", to);
     cli_wrapped(text, 2, 6, to);
+}
+
+static void ending(const cli_command *c, FILE *to) {
+    char exits[256];
+    snprintf(exits, sizeof exits, "Exit status: %s.", c->exits);
+    fputc('\n', to);
+    cli_wrapped(exits, 0, 0, to);
+}
+
+void cli_help_all(const cli_command *c, FILE *to) {
+    beginning(c, c->examples, to);
     fputc('\n', to);
     const char *more = paragraph(c->text, to);
-    if (top) command_list(to);
+    if (c == &cli_umbel) command_list(to);
     fputs("\nOptions\n", to);
     for (const uint8_t *id = cli_options_of(c); *id; id++) {
         if (cli_is_heading(*id)) {
@@ -111,8 +129,108 @@ void cli_help(const cli_command *c, FILE *to) {
         fputs(sep, to);
         more = paragraph(more, to);
     }
-    char exits[256];
-    snprintf(exits, sizeof exits, "Exit status: %s.", c->exits);
+    ending(c, to);
+}
+
+/* ---- One screen --------------------------------------------------------------------------- */
+
+enum { SCREEN = 40, COMMON = 12, EXAMPLES = 5 };
+
+/* The first examples, each a comment and its commands. */
+static char *first_examples(const char *all, int n) {
+    const char *at = all;
+    while (*at && (n -= *at == '#' && at != all) > 0) {
+        const char *next = strchr(at, '\n');
+        at = next ? next + 1 : at + strlen(at);
+    }
+    char *text = malloc((size_t)(at - all) + 1);
+    if (!text) abort();
+    memcpy(text, all, (size_t)(at - all));
+    text[at - all] = '\0';
+    return text;
+}
+
+static bool takes_lines(const cli_command *c) {
+    return cli_takes(c, OPT_HEADING_LINES);
+}
+
+static void short_page(const cli_command *c, int examples, int options, FILE *to) {
+    char *few = first_examples(c->examples, examples), text[256];
+    int all = 0;
+    beginning(c, few, to);
+    free(few);
+    fputs("\nOptions\n", to);
+    for (const uint8_t *id = cli_options_of(c); *id; id++) {
+        if (!cli_is_heading(*id) && all++ < options) option_line(*id, to);
+    }
     fputc('\n', to);
-    cli_wrapped(exits, 0, 0, to);
+    snprintf(text, sizeof text, "%s%sMore: man umbel-%s, umbel help %s --all%s.",
+             all > options ? "These are the usual ones. " : "",
+             takes_lines(c) ? "What is the key of a line: umbel help keys. " : "", c->name, c->name,
+             cli_takes(c, OPT_FORMAT) ? ", umbel help formats" : "");
+    cli_wrapped(text, 0, 0, to);
+    ending(c, to);
+}
+
+static int lines_of(const cli_command *c, int examples, int options) {
+    char *text = NULL;
+    size_t len = 0;
+    FILE *to = open_memstream(&text, &len);
+    int lines = 0;
+    if (!to) return 0;
+    short_page(c, examples, options, to);
+    if (fclose(to) || !text) return 0;
+    for (const char *p = text; (p = strchr(p, '\n')); p++) lines++;
+    free(text);
+    return lines;
+}
+
+void cli_help(const cli_command *c, FILE *to) {
+    int examples = EXAMPLES, options = COMMON;
+    if (c == &cli_umbel) {
+        cli_help_all(c, to);
+        return;
+    }
+    while (examples > 2 && lines_of(c, examples, options) > SCREEN) examples--;
+    while (options > 1 && lines_of(c, examples, options) > SCREEN) options--;
+    short_page(c, examples, options, to);
+}
+
+/* ---- Topics ------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name, *text;
+    cli_option_id from; /* the heading of its options; OPT_END: none */
+} topics[] = {
+    {"keys",
+     "The key of a line is the whole line, or what these options select and change. They are stored "
+     "with the filter as its recipe, and applied by every command that reads lines for it; "
+     "umbel-recipe(7) has the words. A line without a key is never used as one: a warning says how "
+     "many there are, and the exit status is 3.",
+     OPT_HEADING_LINES},
+    {"formats",
+     "A filter is umbel's own unless --format names another system's, whose size and hashes it then "
+     "has. Formats with a magic number are recognised; of others their parameters have to be given. "
+     "umbel convert --to FORMAT rewrites a filter, where both can hold the same bits.",
+     OPT_HEADING_FOREIGN},
+    {"files",
+     "FILEs are lines, read one after the other; none, or -, is standard input. What is compressed "
+     "with gzip, zstd, bzip2, xz or lz4 is read as if it were not. Of many files check, uniq and "
+     "count skip one that cannot be read, say so, go on and end with status 2; build, add and remove "
+     "end there and change nothing. Lines and reports go to standard output, everything else to "
+     "standard error; --json=FILE puts a report with all that was wrong into FILE. A filter is "
+     "replaced in one step, under a lock, PATH.umbel-lock: --wait SECONDS limits how long a command "
+     "waits for another.",
+     OPT_END}};
+
+bool cli_help_topic(const char *name, FILE *to) {
+    size_t n = sizeof topics / sizeof *topics, i = 0;
+    while (i < n && strcmp(topics[i].name, name) != 0) i++;
+    if (i == n) return false;
+    paragraph(topics[i].text, to);
+    const uint8_t *id = cli_options_of(&cli_command_build);
+    while (topics[i].from && *id && *id != topics[i].from) id++;
+    if (topics[i].from) fputs("\nOptions\n", to);
+    while (topics[i].from && *id && *++id && !cli_is_heading(*id)) option_line(*id, to);
+    return true;
 }

@@ -16,6 +16,10 @@ extern const cli_command *const cli_commands[];
 extern const cli_command cli_umbel;
 
 void cli_help(const cli_command *c, FILE *to);
+void cli_help_all(const cli_command *c, FILE *to);
+
+/* False: no such topic. */
+bool cli_help_topic(const char *name, FILE *to);
 void cli_man_page(const cli_command *c, FILE *to);
 bool cli_completion(const char *shell, FILE *to);
 

@@ -74,9 +74,13 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     char promised[UMBEL_QUANTITY + 16] = "";
     if (info->fpr > 0) {
         char rate[UMBEL_QUANTITY];
+        bool native = info->format == UMBEL_FMT_NATIVE; /* others round what was asked for */
+        bool asked = !native && s->fpr > 0;
         snprintf(promised, sizeof promised, ", %s %s",
-                 info->format == UMBEL_FMT_NATIVE ? "promised" : "asked for",
-                 umbel_rate_text(info->fpr, rate));
+                 native  ? "promised"
+                 : asked ? "asked for"
+                         : "planned",
+                 umbel_rate_text(asked ? s->fpr : info->fpr, rate));
     }
     FILE *to = cli_sentence();
     cli_print_safe(to, "%s: ", s->output ? s->output : s->args[0]);

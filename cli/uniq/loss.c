@@ -35,8 +35,9 @@ double cli_loss_estimate(const cli_loss *l) {
     double all = l->sketching ? cli_sketch_count(&l->sketch) : 0, distinct = all - l->seen_before;
     double lost = distinct - (double)l->new_keys;
     double error = CLI_SKETCH_ERROR * sqrt(all * fmax(distinct, 0));
-    if (lost > 0.25 * distinct && lost > 10 * error) return lost;
-    return l->saturated ? INFINITY : l->wrong;
+    bool many = lost > 0.25 * distinct && lost > 10 * error;
+    if (!many && l->saturated) return INFINITY;
+    return fmin(many ? lost : l->wrong, (double)(l->keys - l->new_keys)); /* of the others */
 }
 
 double cli_loss_keys(const cli_loss *l) {
@@ -85,6 +86,7 @@ bool cli_loss_count(cli_loss *l, const uint8_t *hits, const uint64_t *hashes, si
     for (size_t i = 0; i < n; i++) added += hits[i];
     l->since += added;
     l->new_keys += added;
+    l->keys += n;
     if (l->sketching) cli_sketch_add(&l->sketch, hashes, n);
     return l->watching && l->since >= l->step;
 }

@@ -18,11 +18,11 @@ typedef struct cli_loss {
     bool sketching;        /* the sketch saw all keys, and none is forgotten */
     bool saturated;        /* every bit was once set: since then the rate does not show losses */
     cli_sketch sketch;
-    double seen_before;   /* by earlier runs */
-    uint64_t since, step; /* new keys since the rate was measured, and how many there may be */
-    double odds;          /* rate / (1 - rate), measured then */
-    double wrong;         /* new lines mistaken for repeated ones, estimated, up to then */
-    uint64_t new_keys;
+    double seen_before;      /* by earlier runs */
+    uint64_t since, step;    /* new keys since the rate was measured, and how many there may be */
+    double odds;             /* rate / (1 - rate), measured then */
+    double wrong;            /* new lines mistaken for repeated ones, estimated, up to then */
+    uint64_t keys, new_keys; /* that went by, and those of them that were new */
 } cli_loss;
 
 /* `fresh`: the filter was made now.  Without `watching` nothing is measured or counted. */

@@ -151,7 +151,7 @@ for name, cases in CASES.items():
     if ELSEWHERE.get(name):
         assert name in (root / "tests/cli" / ELSEWHERE[name]).read_text(), name
     for before, command in cases:
-        help_ = run("help", command[0]).stdout
+        help_ = run("help", command[0], "--all").stdout
         for more in ("", "-q", "-qq", "-j 3", "--json=report"):
             if more == "-j 3" and "--threads" not in help_ or more == "--json=report" and "--json[=FILE]" not in help_:
                 continue

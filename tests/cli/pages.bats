@@ -26,6 +26,21 @@ commands() {
     done
 }
 
+@test "pages: the help of a command fits a screen; topics have what many share" {
+    for c in $(commands); do
+        umbel help $c > page
+        [ "$(wc -l < page)" -le 40 ] || { wc -l page; echo $c; return 1; }
+        [ "$(sed -n '/^Options/,/^$/p' page | grep -cE '^  (-., |    )--')" -le 12 ]
+        [ "$(sed -n 3p page)" = Examples ] || [ "$(sed -n 4p page)" = Examples ]
+        grep -q "umbel help $c --all" page
+        umbel $c --help | cmp - page
+    done
+    umbel help keys | grep -q -e '--json-key PATH'
+    umbel help formats | grep -q -e '--bits-per-key N'
+    umbel help files | grep -q 'bzip2, xz or lz4'
+    ! umbel help nonsense
+}
+
 @test "pages: every option of the help is in the man page and in the completions, and works" {
     UMBEL=$UMBEL python3 - "$pages" $(commands) <<'P'
 import os, re, subprocess, sys
@@ -37,7 +52,7 @@ bash, zsh, fish = (read("completions/" + n) for n in ("umbel.bash", "_umbel", "u
 seen = 0
 for c in commands:
     run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    text = part(run("help", c).stdout, "^Options\n", "^Exit")
+    text = part(run("help", c, "--all").stdout, "^Options\n", "^Exit")
     options = re.findall(r"^  (?:-., |    )--([a-z0-9-]+)", text, re.M)
     man = part(read(f"man/man1/umbel-{c}.1"), r"^\.SH OPTIONS", r"^\.SH EXIT").replace("\\-", "-")
     assert sorted(options) == sorted(re.findall(r"\\fB--([a-z0-9-]+)\\fR", man)), (c, "man")

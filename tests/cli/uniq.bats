@@ -283,7 +283,7 @@ P
         [ "$status" -eq 3 ]
         [[ $stderr == *"warning: more keys than planned: the false-positive rate is "* ]]
     done
-    [[ $(umbel uniq --help | tr -s ' \n' ' ') == *"however many keys come: the filter grows"*"Options"* ]]
+    [[ $(umbel help uniq --all | tr -s ' \n' ' ') == *"however many keys come: the filter grows"*"Options"* ]]
     # The plan of a filter that grows is where it started.
     umbel uniq -q -n 1000 --state g.umb <(seq 5000) > /dev/null
     run --separate-stderr umbel uniq -n 1000 --state g.umb <(seq 5)

@@ -70,13 +70,13 @@ import re, subprocess, sys
 umbel = sys.argv[1]
 run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=True)
 values = {"KEYS": "5", "RATE": "1%", "SIZE": "1M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64",
-          "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "SECONDS": "1",
+          "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "N|DURATION": "5", "SECONDS": "1",
           "NAME=VALUE": "a=b"}
 adds_up = {"-k", "--json-key", "--http", "--socketmap", "-e", "--also", "--meta", "--variant", "--never"}
 commands = re.findall(r"^  (\w+) ", run("help").stdout.split("Commands")[1].split("Options")[0], re.M)
 seen = set()
 for command in commands:
-    for letter, name, argument in re.findall(r"^  (-\w, |    )(--[\w-]+) (\S+)", run("help", command).stdout, re.M):
+    for letter, name, argument in re.findall(r"^  (-\w, |    )(--[\w-]+) (\S+)", run("help", command, "--all").stdout, re.M):
         shown = letter[:2] if letter.strip() else name
         if not argument[0].isupper():
             continue
@@ -93,7 +93,7 @@ P
 }
 
 @test "help: values are listed, rare options come last" {
-    help=$(umbel build --help | tr -s ' \n' ' ')
+    help=$(umbel help build --all | tr -s ' \n' ' ')
     [[ $help == *"one of auto, blocked, classic, static, counting, scalable, window, tight, line, smallest"* ]]
     [[ $help == *"Options -o, --output"*"How lines become keys"*"Filters of other systems --format FORMAT"*"redisbloom, dcso"* ]]
     umbel help --man check > page
@@ -364,7 +364,7 @@ assert second["line"] == "ok", second'
     umbel build -q -j 4 --csv --header -k text -p 1e-9 -o b.umb big.csv
     [ "$(umbel check -c -j 4 --header b.umb big.csv)" = 20000 ]
     [ "$(umbel check -c b.umb -e 'a, 20000' -e text)" = 1 ]
-    umbel build --help | tr -s ' \n' ' ' | grep -q 'separated by the character C, which quotes do not protect'
+    umbel help build --all | tr -s ' \n' ' ' | grep -q 'separated by the character C, which quotes do not protect'
 }
 
 # Python's reader decides what the fields are; the blocks of the pipeline are 256 KiB.
