@@ -178,6 +178,9 @@ OPTION(REDIS, "", "redis", "SERVER", NULL, TEXT, redis,
        "the server: localhost:6379, [::1]:6379, /run/redis/redis.sock, "
        "redis://USER:PASSWORD@HOST:PORT/DATABASE, or rediss:// over TLS")
 OPTION(REDIS_KEY, "", "key", "NAME", NULL, TEXT, redis_key, "the key to create")
+OPTION(PREFIX, "", "prefix", "NAME", NULL, TEXT, prefix,
+       "what the commands of the server's module begin with, instead of BF (loadmodule umbel.so "
+       "prefix NAME)")
 OPTION(SHARDS, "", "shards", "N", NULL, COUNT32, shards,
        "build N filters from lines and create the keys NAME:{0} to NAME:{N-1}")
 FLAG(CLUSTER, "", "cluster", cluster, "follow redirections to the cluster node that has the key")

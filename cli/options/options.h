@@ -121,7 +121,7 @@ struct cli_settings {
     const char *json; /* where the report goes */
     const char *output, *tmp, *state, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;
-    const char *redis, *redis_key, *auth_file, *secret_file;
+    const char *redis, *redis_key, *prefix, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
     cli_text_list also, meta, variants, given_keys, fields, json_keys, socketmap, http, never;

@@ -48,7 +48,16 @@ typedef struct cli_pushed {
 } cli_pushed;
 void cli_push_summary(const cli_settings *s, const cli_pushed *p);
 
+/* The commands of the server's module: BF.*, or what --prefix makes of them. */
+enum { CLI_PUSH_PREFIX_MAX = 16 };
+typedef struct cli_push_commands {
+    char card[CLI_PUSH_PREFIX_MAX + 16], info[CLI_PUSH_PREFIX_MAX + 16],
+        load[CLI_PUSH_PREFIX_MAX + 16];
+} cli_push_commands;
+cli_push_commands cli_push_commands_of(const cli_settings *s);
+
 typedef struct cli_push {
+    cli_push_commands commands;
     cli_connection *server;
     const char *name; /* of the key */
     bool force;       /* replace an existing filter */

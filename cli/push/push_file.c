@@ -42,7 +42,10 @@ void cli_push_summary(const cli_settings *s, const cli_pushed *p) {
 }
 
 int cli_push_file(const cli_settings *s) {
-    cli_push push = {.name = s->redis_key, .force = s->force, .quiet = s->quiet};
+    cli_push push = {.commands = cli_push_commands_of(s),
+                     .name = s->redis_key,
+                     .force = s->force,
+                     .quiet = s->quiet};
     umbel_filter *f = cli_filter_open_verified(s->args[0], s);
     if (cli_changes_keys(f) && !s->same_rule) {
         cli_die(s->args[0], "umbel info shows how; --same-rule if the clients do the same",

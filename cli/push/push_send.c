@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/progress.h"
@@ -29,6 +30,20 @@ static void free_staging(staging *keys) {
     free(keys->progress);
 }
 
+cli_push_commands cli_push_commands_of(const cli_settings *s) {
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+    const char *prefix = s->prefix ? s->prefix : "BF";
+    cli_push_commands c;
+    if (!*prefix || strlen(prefix) > CLI_PUSH_PREFIX_MAX || prefix[strspn(prefix, letters)]) {
+        cli_die("--prefix", "as in loadmodule umbel.so prefix UM", "'%.40s' is not a prefix",
+                prefix);
+    }
+    snprintf(c.card, sizeof c.card, "%s.CARD", prefix);
+    snprintf(c.info, sizeof c.info, "%s.INFO", prefix);
+    snprintf(c.load, sizeof c.load, "%s.LOADCHUNK", prefix);
+    return c;
+}
+
 static long long need_number(const cli_push *push, cli_reply reply) {
     if (reply.type != CLI_REPLY_NUMBER) cli_connection_die(push->server, &reply);
     return reply.number;
@@ -39,7 +54,7 @@ static void need_ok(const cli_push *push, cli_reply reply) {
 }
 
 void cli_push_check(const cli_push *push) {
-    cli_reply card = cli_connection_call(push->server, NULL, "BF.CARD", push->name, NULL);
+    cli_reply card = cli_connection_call(push->server, NULL, push->commands.card, push->name, NULL);
     if (card.type == CLI_REPLY_ERROR && card.text[0] == 'W') {
         cli_die(push->name, "DEL it, or use another --key", "is not a filter");
     }
@@ -89,7 +104,7 @@ static bool send_head(const cli_push *push, const cli_push_chunks *chunks, const
     cli_connection *server = push->server;
     /* In one transaction, so that no crash leaves a key without an expiry. */
     cli_request first[] = {
-        cli_request_of(&chunks->head, "BF.LOADCHUNK", keys->filter, "1", NULL),
+        cli_request_of(&chunks->head, push->commands.load, keys->filter, "1", NULL),
         cli_request_of(NULL, "EXPIRE", keys->filter, ONE_DAY, NULL),
     };
     need_ok(push, cli_connection_call(server, NULL, "UNLINK", keys->progress, NULL));
@@ -113,7 +128,7 @@ static bool send_chunk(const cli_push *push, const staging *keys, uint64_t offse
     char iterator[32];
     umbel_key data = {bytes, len};
     snprintf(iterator, sizeof iterator, "%" PRIu64, 1 + offset + len);
-    cli_request load = cli_request_of(&data, "BF.LOADCHUNK", keys->filter, iterator, NULL);
+    cli_request load = cli_request_of(&data, push->commands.load, keys->filter, iterator, NULL);
     cli_reply reply = cli_connection_transact(push->server, &load, 1);
     need_ok(push, reply);
     return reply.type != CLI_REPLY_MOVED && write_progress(push, keys, offset + len);
@@ -141,10 +156,10 @@ void cli_push_upload(cli_push *push, const cli_push_chunks *chunks) {
 
 static void compare(const cli_push *push, const cli_push_chunks *chunks, const staging *keys) {
     cli_connection *server = push->server;
-    long long cardinality =
-        need_number(push, cli_connection_call(server, NULL, "BF.CARD", keys->filter, NULL));
-    long long size =
-        need_number(push, cli_connection_call(server, NULL, "BF.INFO", keys->filter, "SIZE", NULL));
+    long long cardinality = need_number(
+        push, cli_connection_call(server, NULL, push->commands.card, keys->filter, NULL));
+    long long size = need_number(
+        push, cli_connection_call(server, NULL, push->commands.info, keys->filter, "SIZE", NULL));
     if (cardinality == (long long)chunks->counted && size >= (long long)chunks->bits_len) return;
     cli_die(cli_connection_name(server), "the old filter is unchanged",
             "received %lld keys in %lld bytes instead of %" PRIu64 " in %" PRIu64, cardinality,

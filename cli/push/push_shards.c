@@ -132,7 +132,7 @@ int cli_push_shards(const cli_settings *s) {
     shard_builder c = {.shards = s->shards};
     cli_filter_params params = params_of(s, &c.grows);
     pushed_shard *sent = cli_alloc(c.shards * sizeof *sent);
-    cli_push push = {.force = s->force, .quiet = s->quiet};
+    cli_push push = {.commands = cli_push_commands_of(s), .force = s->force, .quiet = s->quiet};
     push.server = cli_connection_open(s);
     for (uint32_t i = 0; i < c.shards; i++) {
         push.name = sent[i].name = cli_shard_name(s->redis_key, i);

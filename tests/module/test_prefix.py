@@ -4,6 +4,7 @@
 RedisBloom is $REDISBLOOM, its redisbloom.so, where that is given: Debian has none, so usually it is neighbour.c,
 which takes the same names."""
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from resp import is_error
 
 GIVEN = os.environ.get("REDISBLOOM")
 BESIDE = GIVEN or os.environ.get("UMBEL_NEIGHBOUR", "build/tests/module/neighbour.so")
+COMMAND = os.environ.get("UMBEL", "build/umbel")
 UMBEL, THEIRS = Path(MODULE).resolve(), Path(BESIDE).resolve()
 UM = ("prefix", "UM")
 
@@ -217,3 +219,23 @@ def test_loaded_while_the_server_runs(new_server):
     assert server("UM.ADD", "ours", "c") == 1 and server("CF.EXISTS", "cuckoo", "b") == 1
     assert is_error(server("MODULE", "LOAD", str(UMBEL), "prefix", "OTHER"))
     assert server("UM.EXISTS", "ours", "c") == 1
+
+
+def test_push_speaks_to_either(new_server, tmp_path):
+    server = both(new_server)
+
+    def umbel(*words, **how):
+        return subprocess.run([COMMAND, *map(str, words)], capture_output=True, text=True, **how)
+
+    def push(*more):
+        return umbel("push", tmp_path / "f.umb", "--redis", server.socket_path, "--key", "f", *more)
+    assert umbel("build", "-q", "-o", tmp_path / "f.umb", input="ada\nbob\n").returncode == 0
+    done = push("--prefix", "UM")
+    if "without hiredis" in done.stderr:
+        pytest.skip("umbel was built without hiredis")
+    assert done.returncode == 0, done.stderr
+    assert server("UM.MEXISTS", "f", "ada", "bob", "eve") == [1, 1, 0] and server("TYPE", "f") == "umbel-bf-"
+    assert push().returncode == 2  # RedisBloom does not take it
+    for wrong in ("", "U M", "UM.", "x" * 17):
+        done = push("--prefix", wrong)
+        assert done.returncode == 2 and "is not a prefix" in done.stderr, done
