@@ -2,17 +2,31 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check/follow.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 
+/* It would have to be decompressed into memory again each time. */
+static void refuse_packed(const char *path) {
+    uint8_t first[UMBEL_INPUT_LOOK];
+    FILE *from = fopen(path, "rb");
+    size_t got = from ? fread(first, 1, sizeof first, from) : 0;
+    if (from) fclose(from);
+    umbel_input is = umbel_input_look(first, got, '\n', NULL);
+    if (!umbel_input_packed(is)) return;
+    cli_die(path, umbel_input_remedy(is), "is %s, so --follow-filter cannot follow it",
+            umbel_input_text(is));
+}
+
 void cli_follow_init(cli_follow *f, const cli_settings *s, const cli_lookup *lookup) {
     f->s = s;
     pthread_mutex_init(&f->changing, NULL);
     pthread_rwlock_init(&f->using, NULL);
     for (size_t i = 0; i < lookup->count; i++) {
+        refuse_packed(lookup->at[i].name);
         if (stat(lookup->at[i].name, &f->seen[i]) != 0) f->seen[i] = (struct stat){0};
     }
 }

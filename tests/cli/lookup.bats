@@ -199,3 +199,10 @@ make_filter() {
     refused "--line-number numbers lines" umbel check -n f.umb keys
     refused "by umbel build" umbel check -f keys lines
 }
+
+@test "lookup: --follow-filter refuses a packed filter, which it would never follow" {
+    make_filter
+    gzip -k f.umb
+    [ "$(umbel check -c f.umb.gz keys)" = 100 ]
+    refused "f.umb.gz: is compressed with gzip, so --follow-filter cannot follow it" umbel check --follow-filter f.umb.gz keys
+}
