@@ -278,23 +278,23 @@ UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **ou
 
 /* ---- What is known about a filter --------------------------------------------------------- */
 
-/* The system that a filter is for; umbel_foreign.h describes the formats.  ANY: when reading,
- * recognise it; when writing, the filter's own. */
+/* The system that a filter is for; docs/formats/ has a page for each, umbel_foreign.h makes such
+ * filters.  ANY: when reading, recognise it; when writing, the filter's own. */
 typedef enum umbel_format {
     UMBEL_FMT_ANY = 0,
-    UMBEL_FMT_NATIVE = 1,
-    UMBEL_FMT_LEVELDB = 2,
-    UMBEL_FMT_COREKV = 3,
-    UMBEL_FMT_BADGER = 4,
-    UMBEL_FMT_CLICKHOUSE = 5,
-    UMBEL_FMT_GOCRC32 = 6,
-    UMBEL_FMT_GUAVA = 7,
-    UMBEL_FMT_PARQUET = 8,
-    UMBEL_FMT_REDISBLOOM = 9,
-    UMBEL_FMT_DCSO = 10,
-    UMBEL_FMT_ROCKSDB = 11,
-    UMBEL_FMT_SPARK = 12,
-    UMBEL_FMT_DATASKETCHES = 13
+    UMBEL_FMT_NATIVE = 1,      /* umbel's own file; holds every kind                              */
+    UMBEL_FMT_LEVELDB = 2,     /* LevelDB's filter policy leveldb.BuiltinBloomFilter2             */
+    UMBEL_FMT_COREKV = 3,      /* the Go filter of corekv: LevelDB's bytes, uint32 keys           */
+    UMBEL_FMT_BADGER = 4,      /* Badger's: LevelDB's bytes, keys are uint32 hashes already       */
+    UMBEL_FMT_CLICKHOUSE = 5,  /* ClickHouse's BloomFilter class, and its bloom_filter index      */
+    UMBEL_FMT_GOCRC32 = 6,     /* the Go filter over one CRC-32; words little-endian              */
+    UMBEL_FMT_GUAVA = 7,       /* Guava's BloomFilter.writeTo                                     */
+    UMBEL_FMT_PARQUET = 8,     /* Parquet's split-block filter with its Thrift header             */
+    UMBEL_FMT_REDISBLOOM = 9,  /* RedisBloom's chain: SCANDUMP's header and bits in a container   */
+    UMBEL_FMT_DCSO = 10,       /* DCSO's bloom files, also CIRCL's; decompress gzipped ones first */
+    UMBEL_FMT_ROCKSDB = 11,    /* RocksDB's filter block: FastLocalBloom; also reads the older   */
+    UMBEL_FMT_SPARK = 12,      /* Spark's BloomFilter.writeTo                                     */
+    UMBEL_FMT_DATASKETCHES = 13 /* the BloomFilter of Apache DataSketches                         */
 } umbel_format;
 
 /* The function that hashes keys.  Native files store the numbers 1 and 2. */

@@ -26,22 +26,6 @@ extern "C" {
 
 /* ---- Formats ------------------------------------------------------------------------------ */
 
-/* UMBEL_FMT_...  docs/formats/ has a page for each.
- *   NATIVE      umbel's own file; holds every kind
- *   LEVELDB     LevelDB's filter policy leveldb.BuiltinBloomFilter2
- *   COREKV      the Go filter of corekv: LevelDB's bytes, uint32 keys
- *   BADGER      Badger's: LevelDB's bytes, keys are uint32 hashes already
- *   CLICKHOUSE  ClickHouse's BloomFilter class, and its bloom_filter index
- *   GOCRC32     the Go filter over one CRC-32; words little-endian
- *   GUAVA       Guava's BloomFilter.writeTo
- *   PARQUET     Parquet's split-block filter with its Thrift header
- *   REDISBLOOM  RedisBloom's chain: SCANDUMP's header and bits in a container
- *   DCSO        DCSO's bloom files, also CIRCL's; decompress gzipped ones first
- *   ROCKSDB     RocksDB's filter block: FastLocalBloom; reads older ones and Ribbon
- *   SPARK       Spark's BloomFilter.writeTo
- *   DATASKETCHES  the BloomFilter of Apache DataSketches
- */
-
 /* Variants of a format, or-ed together; 0 is its usual form. */
 typedef enum umbel_variant {
     UMBEL_VARIANT_INT32 = 1 << 0,      /* gocrc32: as on 32-bit platforms, where sums wrap        */

@@ -47,13 +47,13 @@ OPTION(META, "", "meta", "NAME=VALUE", NULL, PAIRS, meta,
 OPTION(FORMAT, "", "format", "FORMAT", "FORMAT", FORMAT, format,
        "the format of the filter, if it is not umbel's own")
 OPTION(BITS_PER_KEY, "", "bits-per-key", "N", NULL, COUNT32, bits_per_key,
-       "leveldb, corekv, badger, ClickHouse indexes: size by bits per key")
+       "leveldb, corekv, badger, clickhouse, rocksdb: size by bits per key")
 OPTION(TYPE, "", "type", "TYPE", "TYPE", TYPE, type,
        "what a line stands for in a system whose keys are not text (string)")
 OPTION(EXPANSION, "", "expansion", "N", NULL, COUNT32, expansion,
        "redisbloom: each new layer is N times larger (2)")
 FLAG(NONSCALING, "", "nonscaling", nonscaling, "redisbloom: never add a layer")
-OPTION(VARIANT, "", "variant", "NAME", "guava2024 mitz32 int32 index numbers pre2024 v1 v2", LIST,
+OPTION(VARIANT, "", "variant", "NAME", "int32 mitz32 guava2024 index numbers pre2024 v1 v2", LIST,
        variants,
        "a variant of the format: guava2024 (hashes from the rate alone), mitz32 "
        "(Guava's MURMUR128_MITZ_32); int32 (gocrc32 where Go's int has 32 bits); "

@@ -87,10 +87,6 @@ typedef struct umbeli_codec {
 } umbeli_codec;
 
 extern const umbeli_codec umbeli_codec_native;
-extern const umbeli_codec umbeli_codec_leveldb, umbeli_codec_corekv, umbeli_codec_badger;
-extern const umbeli_codec umbeli_codec_clickhouse, umbeli_codec_gocrc32, umbeli_codec_guava;
-extern const umbeli_codec umbeli_codec_parquet, umbeli_codec_redisbloom, umbeli_codec_dcso;
-extern const umbeli_codec umbeli_codec_rocksdb, umbeli_codec_spark, umbeli_codec_datasketches;
 
 /* ---- The list of codecs: codecs.c ---- */
 

@@ -7,15 +7,27 @@
 #include "format/codec_params.h"
 #include "umbel_foreign.h"
 
-const umbeli_codec *const umbeli_codecs[] = {
-    &umbeli_codec_native,       &umbeli_codec_leveldb,
-    &umbeli_codec_corekv,       &umbeli_codec_badger,
-    &umbeli_codec_clickhouse,   &umbeli_codec_gocrc32,
-    &umbeli_codec_guava,        &umbeli_codec_parquet,
-    &umbeli_codec_redisbloom,   &umbeli_codec_dcso,
-    &umbeli_codec_rocksdb,      &umbeli_codec_spark,
-    &umbeli_codec_datasketches, NULL,
-};
+/* In the order of the format numbers. */
+#define CODECS(C) \
+    C(native)     \
+    C(leveldb)    \
+    C(corekv)     \
+    C(badger)     \
+    C(clickhouse) \
+    C(gocrc32)    \
+    C(guava)      \
+    C(parquet)    \
+    C(redisbloom) \
+    C(dcso)       \
+    C(rocksdb)    \
+    C(spark)      \
+    C(datasketches)
+
+#define DECLARE(name) extern const umbeli_codec umbeli_codec_##name;
+CODECS(DECLARE)
+
+#define POINT_TO(name) &umbeli_codec_##name,
+const umbeli_codec *const umbeli_codecs[] = {CODECS(POINT_TO) NULL};
 
 uint32_t umbeli_codec_variants(const umbeli_codec *codec) {
     uint32_t all = 0;

@@ -45,8 +45,8 @@ _Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", 
 _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava",
                   "parquet", "redisbloom", "dcso", "rocksdb", "spark", "datasketches"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
-                "uint64", "float", "double", "uint32be", "uuid", "bytea", "date",
-                "timestamp", "timestamptz", "inet", "numeric"]
+                "uint64", "float", "double", "uint32be", "uuid", "bytea", "date", "timestamp",
+                "timestamptz", "inet", "numeric"]
 _Verdict = Literal["ok", "underdetermined", "bad-rate", "below-bound", "beyond-kind", "too-large",
                    "too-small", "bad-kind", "bad-hashes"]
 _Code = Literal["OK", "EINVAL", "ENOMEM", "ELIMIT", "ECORRUPT", "EVERSION", "ESPACE", "EFULL",
