@@ -70,7 +70,7 @@ static void warn_of_limits(const cli_filter_params *params, const char *output) 
     if (!cli_is_foreign(params)) return;
     umbel_foreign foreign = cli_foreign_params(params);
     if (umbel_plan_foreign(&foreign, &plan, NULL)) return;
-    if (plan.caution) cli_warn(output, "%s", plan.caution);
+    if (plan.caution) cli_warn("misread", output, "%s", plan.caution);
     if (plan.verdict == UMBEL_PLAN_BEYOND_KIND) {
         char why[320];
         cli_warn("rate_out_of_reach", output, "the false-positive rate will be %s: %s",

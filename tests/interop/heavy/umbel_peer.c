@@ -146,7 +146,7 @@ static void tokens(char **word) {
                        .hashes = (uint32_t)strtoul(word[2], NULL, 10),
                        .seed = strtoull(word[3], NULL, 10)};
     uint32_t ngram = (uint32_t)strtoul(word[4], NULL, 10);
-    umbel_filter *f = make(&umbeli_codec_clickhouse, &p);
+    umbel_filter *f = make(umbeli_codec_by_id(UMBEL_FMT_CLICKHOUSE), &p);
     list texts = read_list(word[5]);
     for (size_t i = 0; i < texts.n; i++) {
         size_t pos = 0;
@@ -156,13 +156,13 @@ static void tokens(char **word) {
         }
     }
     free(texts.keys);
-    answer(f, &umbeli_codec_clickhouse, &p, word[6]);
+    answer(f, umbeli_codec_by_id(UMBEL_FMT_CLICKHOUSE), &p, word[6]);
 }
 
 /* Adds the hash 0 as that of the number 0. */
 static void add_hash_0(umbel_filter *f, umbel_foreign p) {
     p.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
-    umbel_filter *zero = make(&umbeli_codec_clickhouse, &p);
+    umbel_filter *zero = make(umbeli_codec_by_id(UMBEL_FMT_CLICKHOUSE), &p);
     if (umbel_add(zero, "\0", 1, NULL, NULL)) give_up("umbel_add");
     umbeli_bits_or(f->data, zero->data, f->data_len);
     umbel_free(zero);
@@ -176,7 +176,7 @@ static void index_granule(char **word) {
     umbel_foreign p = {
         .capacity = rows, .fpr = strtod(word[1], NULL), .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     if (numbers) p.variant |= UMBEL_VARIANT_CLICKHOUSE_NUMBERS;
-    umbel_filter *f = make(&umbeli_codec_clickhouse, &p);
+    umbel_filter *f = make(umbeli_codec_by_id(UMBEL_FMT_CLICKHOUSE), &p);
     for (size_t i = 0; i < values.n; i++) {
         const umbel_key *k = &values.keys[i];
         if (!k->data) {
@@ -186,7 +186,7 @@ static void index_granule(char **word) {
         }
     }
     free(values.keys);
-    answer(f, &umbeli_codec_clickhouse, &p, word[5]);
+    answer(f, umbeli_codec_by_id(UMBEL_FMT_CLICKHOUSE), &p, word[5]);
 }
 
 static void parquet(char **word, bool sized) {
@@ -195,11 +195,11 @@ static void parquet(char **word, bool sized) {
         p.capacity = strtoull(word[1], NULL, 10);
         p.fpr = strtod(word[2], NULL);
     }
-    umbel_filter *f = make(&umbeli_codec_parquet, &p);
+    umbel_filter *f = make(umbeli_codec_by_id(UMBEL_FMT_PARQUET), &p);
     list values = read_list(word[sized ? 2 : 3]);
     add_all(f, values);
     free(values.keys);
-    answer(f, &umbeli_codec_parquet, &p, word[sized ? 3 : 4]);
+    answer(f, umbeli_codec_by_id(UMBEL_FMT_PARQUET), &p, word[sized ? 3 : 4]);
 }
 
 static void contains(char **word) {
