@@ -110,12 +110,33 @@ static bool open_any(umbelpy_state *state, umbelpy_batch *batch, PyObject *keys,
     return opened > 0;
 }
 
+/* A TypeError about a key of a batch becomes a BadKeyError, whose index type checkers know. */
+static void name_blame(umbelpy_state *state) {
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyErr_NormalizeException(&type, &value, &trace);
+    bool blamed = type == PyExc_TypeError && PyObject_HasAttrString(value, "index");
+    PyObject *better = blamed ? PyObject_CallFunction(state->bad_key, "O", value) : NULL;
+    PyObject *place = better ? PyObject_GetAttrString(value, "index") : NULL;
+    if (place && PyObject_SetAttrString(better, "index", place) == 0) {
+        Py_DECREF(type);
+        Py_DECREF(value);
+        type = Py_NewRef(state->bad_key);
+        value = Py_NewRef(better);
+    }
+    Py_XDECREF(place);
+    Py_XDECREF(better);
+    PyErr_Clear();
+    PyErr_Restore(type, value, trace);
+}
+
 umbelpy_batch *umbelpy_batch_open(umbelpy_state *state, PyObject *keys, int type, bool counted) {
     umbelpy_batch *batch = calloc(1, sizeof *batch);
     if (!batch) return (void *)PyErr_NoMemory();
     batch->type = type;
     if (open_any(state, batch, keys, counted)) return batch;
     umbelpy_batch_close(batch);
+    name_blame(state);
     return NULL;
 }
 
@@ -406,5 +427,7 @@ bool umbelpy_batch_run(umbelpy_state *state, umbelpy_batch *batch, umbelpy_filte
     running r = {.batch = batch, .filter = filter, .use = use, .work = work, .ctx = ctx};
     if (!make_room(batch, filter)) return false;
     if (use == UMBELPY_ADD && !filter->concurrent) r.use = UMBELPY_WRITE;
-    return batch->is_rows ? run_rows(state, &r) : run_objects(state, &r);
+    bool ok = batch->is_rows ? run_rows(state, &r) : run_objects(state, &r);
+    if (!ok) name_blame(state);
+    return ok;
 }

@@ -75,13 +75,14 @@ static PyObject *class_for(PyObject *module, PyObject *error, umbel_err err) {
 }
 
 bool umbelpy_errors_add(PyObject *module, umbelpy_state *state) {
-    PyObject *attributes = Py_BuildValue("{s:s,s:s,s:i,s:i,s:i}", "code", "", "field", "", "offset",
-                                         0, "need", 0, "done", 0);
+    PyObject *attributes = Py_BuildValue("{s:s,s:s,s:i,s:i,s:i,s:O}", "code", "", "field", "",
+                                         "offset", 0, "need", 0, "done", 0, "index", Py_None);
     if (!attributes) return false;
     state->error = make_class(
         module, "umbel.Error",
         "What the library refuses.  code is its name for it, field the parameter or the field of\n"
-        "the file at fault, offset where in the bytes, done how many keys of the batch are in.",
+        "the file at fault, offset where in the bytes, done how many keys of the batch are in,\n"
+        "index the place of the key at fault, or None.",
         PyExc_Exception, NULL, attributes);
     Py_DECREF(attributes);
     if (!state->error) return false;
@@ -94,7 +95,10 @@ bool umbelpy_errors_add(PyObject *module, umbelpy_state *state) {
                                 PyExc_FileNotFoundError, NULL);
     state->denied = make_class(module, "umbel.FileDeniedError", "The file may not be used so.",
                                file, PyExc_PermissionError, NULL);
-    return state->missing && state->denied;
+    state->bad_key =
+        make_class(module, "umbel.BadKeyError", "A key of a batch is none; index is its place.",
+                   state->error, PyExc_TypeError, NULL);
+    return state->missing && state->denied && state->bad_key;
 }
 
 static bool set_number(PyObject *exception, const char *name, uint64_t number) {

@@ -28,6 +28,7 @@ typedef struct umbelpy_state {
     PyObject *info_type, *measurement_type, *plan_type, *lines_type;
     PyObject *error;                  /* umbel.Error                                             */
     PyObject *errors[UMBELPY_ERRORS]; /* its subclasses by umbel_err; [UMBEL_OK] is NULL         */
+    PyObject *bad_key;                /* BadKeyError, a TypeError                                */
     PyObject *missing, *denied;       /* FileError for ENOENT, and for EACCES and EPERM          */
 } umbelpy_state;
 

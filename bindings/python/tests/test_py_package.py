@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The package: types for mypy, one file for every later Python, the wheel in an empty environment."""
 import inspect
+import json
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -41,6 +43,21 @@ def test_types_of_everything():
     out = mypy(HERE / "typed_usage.py")
     assert out.returncode == 0, out.stdout
     run(sys.executable, HERE / "typed_usage.py", check=True)
+
+
+def test_types_by_pyright():
+    """Its newest version, in strict mode: what tests/js/npm locks (scripts/setup web)."""
+    program = ROOT / "build/js-npm/node_modules/pyright/index.js"
+    if not program.exists():
+        pytest.skip("pyright is not installed (scripts/setup web)")
+    folder = ROOT / "build/python/pyright"
+    folder.mkdir(exist_ok=True)
+    shutil.copy(HERE / "typed_usage.py", folder)
+    config = folder / "pyrightconfig.json"
+    config.write_text(json.dumps({"typeCheckingMode": "strict", "pythonVersion": "3.11", "include": ["typed_usage.py"],
+                                  "extraPaths": [str(PACKAGE.parent)]}))
+    out = run("node", program, "-p", config)
+    assert out.returncode == 0 and "0 errors, 0 warnings" in out.stdout, out.stdout
 
 
 def test_types_refuse_what_is_wrong():

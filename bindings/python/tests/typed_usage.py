@@ -6,7 +6,9 @@ import array
 import os
 import pickle
 import tempfile
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 import umbel
 
@@ -38,6 +40,22 @@ def batches(f: umbel.Filter) -> int:
     return lines.records + sum(flags) + sum(out) + sum(added) + sum(again)
 
 
+def any_iterable(f: umbel.Filter, a: Iterable[str], b: Iterable[bytes], c: Sequence[str], d: Iterator[str],
+                 e: dict[str, int]) -> int:
+    f.update(a)
+    f.update(b)
+    f.update(e)
+    f.contains_many(c)
+    f.add_many(a)
+    f.has_texts(a, out=bytearray(2))
+    f.union(a)
+    numbers: Iterable[int] = [1, 2]
+    f.update(numbers, type="int64")
+    f.contains_many(numbers, type="int64")
+    umbel.build(a, 1e-6, never=b)
+    return f.update_from(d).records + len(umbel.build(numbers, type="int64"))
+
+
 def sets(f: umbel.Filter, g: umbel.Filter) -> bool:
     both: umbel.Filter = f | g
     both |= g
@@ -60,11 +78,13 @@ def files(f: umbel.Filter, folder: Path) -> bool:
     with open(os.devnull, "rb") as file:
         f.update_from(file, recipe="line")
     found: list[bytes] = f.find_lines(b"x,ada\n", recipe="line")
+    assert found == []
     asked: bool = f.has_text("Ada") and f.has_text(b"ada")
     several: bytes = f.has_texts(["Ada", b"bob"])
     into: bytearray = f.has_texts(iter(["Ada"]), out=bytearray(1))
     assert asked and several == b"\1\0" and into == b"\1"
     state, key = umbel.record_key("line lower", "Ada", use="key")
+    assert (state, key) == ("key", b"ada")
     f.save(path)
     umbel.verify_file(path)
     umbel.verify(f.to_bytes("native"), "native")
@@ -119,16 +139,23 @@ def errors() -> str:
     try:
         umbel.Filter(10, 2)
     except umbel.InvalidError as error:
-        return f"{error.code} {error.field} {error.offset} {error.need} {error.done}"
+        assert error.index is None
+        assert f"{error.code} {error.field} {error.offset} {error.need} {error.done}" == "EINVAL fpr 0 0 0"
+    try:
+        umbel.Filter(10).update(cast("list[str]", ["a", 7]))
+    except umbel.BadKeyError as error:
+        place: int = error.index
+        return str(place)
     return ""
 
 
 def main() -> None:
     f, g = umbel.Filter(1000), umbel.Filter(1000)
     assert one_filter(f) and batches(f) and sets(f, g)
+    assert any_iterable(f, ["a", "b"], {b"c"}, ("d",), iter("e"), {"f": 1}) == 3
     with tempfile.TemporaryDirectory() as folder:
         assert files(f, Path(folder))
-    assert kinds() and foreign() and plans() and errors() == "EINVAL fpr 0 0 0"
+    assert kinds() and foreign() and plans() and errors() == "1"
     assert f.info.kind in umbel.KINDS and "guava" in umbel.FORMATS and "int8" in umbel.TYPES
     assert f.takes_hashes and umbel.mix(1) and umbel.__version__
 

@@ -10,9 +10,10 @@ umbel.Filter(1000, kind="round")  # wrong
 umbel.Filter.foreign("xml")  # wrong
 umbel.Filter("1000")  # wrong
 f | {"a"}  # wrong
-f.update("abc")  # wrong
 f.contains_many(b"abc")  # wrong
-umbel.build("abc")  # wrong
-f.union("abc")  # wrong
+f.contains_many([1, 2])  # wrong
+umbel.build([1])  # wrong
+f.has_text(7)  # wrong
+f.has_texts(b"abc")  # wrong
 f.info.size  # wrong
 f.info.bits = 3  # wrong

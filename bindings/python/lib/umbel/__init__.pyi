@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 import array
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, final, overload
 
 # Anything with the buffer protocol, which type checkers cannot name before Python 3.12: bytes,
@@ -10,12 +10,6 @@ _Buffer = Any
 _Key = str | bytes | bytearray | memoryview
 _Number = int | float
 _Count = int | float  # 1e6 is as good as 1_000_000
-_Item = TypeVar("_Item", covariant=True)
-
-# Iterables that are not a str or bytes themselves, which only contain their own kind.
-class _Several(Protocol[_Item]):
-    def __contains__(self, __item: object) -> bool: ...
-    def __iter__(self) -> Iterator[_Item]: ...
 
 class _Array(Protocol):
     def __array__(self) -> Any: ...
@@ -29,10 +23,11 @@ class _ArrowStream(Protocol):
 class _File(Protocol):
     def read(self, __n: int) -> str | bytes: ...
 
-# Lists, sets, iterators of keys; (data, offsets), both buffers; arrays of keys of one width; Arrow.
+# Any iterable of keys; (data, offsets), both buffers; arrays of keys of one width; Arrow.  A str is an
+# iterable of str to every type checker; the call refuses it.
 _Rows = memoryview | array.array[Any] | _Array | _ArrowArray | _ArrowStream
-_Keys = (_Several[_Key] | Iterator[_Key] | tuple[_Key, ...] | tuple[_Buffer, _Buffer] | _Rows)
-_Numbers = _Several[_Number] | Iterator[_Number] | range
+_Keys = Iterable[_Key] | tuple[_Buffer, _Buffer] | _Rows
+_Numbers = Iterable[_Number]
 _Path = str | bytes | os.PathLike[str] | os.PathLike[bytes]
 
 class _Writable(Protocol):
@@ -68,6 +63,10 @@ class Error(Exception):
     offset: int
     need: int
     done: int
+    index: int | None
+
+class BadKeyError(Error, TypeError):
+    index: int
 
 class InvalidError(Error, ValueError): ...
 class OutOfMemoryError(Error, MemoryError): ...
@@ -269,27 +268,33 @@ class Filter:
     def update_from(self, source: _Keys | _Numbers | _File, *, batch: _Count = 65536,
                     type: _Type | None = None, recipe: str | None = None) -> Lines: ...
     @overload
-    def contains_many(self, keys: _Keys | _Numbers, *, out: None = None,
-                      type: _Type | None = None) -> bytes: ...
+    def contains_many(self, keys: _Keys, *, out: None = None) -> bytes: ...
     @overload
-    def contains_many(self, keys: _Keys | _Numbers, *, out: _Out,
-                      type: _Type | None = None) -> _Out: ...
+    def contains_many(self, keys: _Keys, *, out: _Out) -> _Out: ...
+    @overload
+    def contains_many(self, keys: _Keys | _Numbers, *, out: None = None, type: _Type | None) -> bytes: ...
+    @overload
+    def contains_many(self, keys: _Keys | _Numbers, *, out: _Out, type: _Type | None) -> _Out: ...
     @overload
     def has_texts(self, texts: _Keys, *, out: None = None) -> bytes: ...
     @overload
     def has_texts(self, texts: _Keys, *, out: _Out) -> _Out: ...
     @overload
-    def add_many(self, keys: _Keys | _Numbers, *, out: None = None,
-                 type: _Type | None = None) -> bytes: ...
+    def add_many(self, keys: _Keys, *, out: None = None) -> bytes: ...
     @overload
-    def add_many(self, keys: _Keys | _Numbers, *, out: _Out,
-                 type: _Type | None = None) -> _Out: ...
+    def add_many(self, keys: _Keys, *, out: _Out) -> _Out: ...
     @overload
-    def hash_many(self, keys: _Keys | _Numbers, *, out: None = None,
-                  type: _Type | None = None) -> memoryview: ...
+    def add_many(self, keys: _Keys | _Numbers, *, out: None = None, type: _Type | None) -> bytes: ...
     @overload
-    def hash_many(self, keys: _Keys | _Numbers, *, out: _Out,
-                  type: _Type | None = None) -> _Out: ...
+    def add_many(self, keys: _Keys | _Numbers, *, out: _Out, type: _Type | None) -> _Out: ...
+    @overload
+    def hash_many(self, keys: _Keys, *, out: None = None) -> memoryview: ...
+    @overload
+    def hash_many(self, keys: _Keys, *, out: _Out) -> _Out: ...
+    @overload
+    def hash_many(self, keys: _Keys | _Numbers, *, out: None = None, type: _Type | None) -> memoryview: ...
+    @overload
+    def hash_many(self, keys: _Keys | _Numbers, *, out: _Out, type: _Type | None) -> _Out: ...
     @overload
     def contains_hashes(self, hashes: _Buffer, *, out: None = None) -> bytes: ...
     @overload
@@ -340,8 +345,16 @@ class Filter:
 
 def record_key(recipe: str, record: str | _Buffer, *, use: Literal["record", "key", "digest", "host"] = "record",
                header: str | _Buffer | None = None, lookup: bool = False) -> tuple[str, bytes | None]: ...
+@overload
+def build(keys: _Keys | _File, fpr: float | None = None, *, kind: _Kind = "static",
+          capacity: _Count | None = None, bytes: _Count | None = None,
+          hashes: _Count | None = None, seed: _Count = 0,
+          never: _Keys | None = None, secret: _Buffer | None = None,
+          tmp: _Path | None = None, threads: _Count | None = None,
+          max_bytes: _Count | None = None, recipe: str | None = None) -> Filter: ...
+@overload
 def build(keys: _Keys | _Numbers | _File, fpr: float | None = None, *, kind: _Kind = "static",
-          type: _Type | None = None, capacity: _Count | None = None, bytes: _Count | None = None,
+          type: _Type | None, capacity: _Count | None = None, bytes: _Count | None = None,
           hashes: _Count | None = None, seed: _Count = 0,
           never: _Keys | _Numbers | None = None, secret: _Buffer | None = None,
           tmp: _Path | None = None, threads: _Count | None = None,
