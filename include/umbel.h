@@ -137,7 +137,9 @@ typedef struct umbel_params {
     uint64_t seed;     /* varies where keys go; filters merge only if their seeds are equal   */
     bool concurrent;   /* any number of threads may add at the same time (blocked, line)      */
     struct {
-        uint32_t expansion;  /* each layer is for this many times the keys of the last; 0: 2      */
+        /* Both 0: few layers, and from 10,000 keys on at most 22 bits per key at a rate of 1%.
+         * Else layers are filters only, so that no add waits for keys to be moved. */
+        uint32_t expansion;  /* each layer is for this many times the keys of the last; then 0: 2 */
         uint32_t max_layers; /* then UMBEL_EFULL; 0: 64                                           */
     } scalable;
     struct {

@@ -290,7 +290,8 @@ umbel_err bf_plan_next(const bf_params *p, const bf_full_chain *full, bf_layer_p
     uint64_t next;
     uint32_t i = full->layers;
     if (unreserved(p)) return plan_unreserved(p, full, out);
-    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->newest.probes->chunk) return UMBEL_EFULL;
+    if (!bf_grows(p) || i >= BF_LAYERS_MAX || full->newest.probes == &umbeli_probes_packed)
+        return UMBEL_EFULL;
     if (!umbeli_size_mul(full->newest.keys, bf_expansion(p), &next) || next > INT64_MAX) {
         return UMBEL_EFULL;
     }

@@ -92,7 +92,7 @@ static umbeli_layer layer_in(bf_small *s, const umbeli_probes *probes, uint64_t 
         .keys = s->keys,
     };
     prepare(&layer);
-    if (probes->chunk) {
+    if (umbeli_is_packed(&layer)) {
         layer.capacity = layer.packed.slots < BF_SMALL_KEYS ? layer.packed.slots : BF_SMALL_KEYS;
         layer.packed.room -= s->keys;
     }

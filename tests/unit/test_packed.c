@@ -11,9 +11,10 @@
 #include "kind/chain/chain.h"
 #include "umbel.h"
 
-static umbeli_layer layer_with(const umbeli_probes *probes, uint64_t bytes, uint32_t bits) {
+static umbeli_layer layer_with(bool swift, uint64_t bytes, uint32_t bits) {
     umbeli_layer l = {
-        .probes = probes,
+        .probes = &umbeli_probes_packed,
+        .swift = swift,
         .bits = calloc(1, (size_t)bytes),
         .bytes = bytes,
         .nbits = 8 * bytes,
@@ -26,7 +27,7 @@ static umbeli_layer layer_with(const umbeli_probes *probes, uint64_t bytes, uint
 }
 
 static umbeli_layer layer_of(uint64_t bytes, uint32_t bits) {
-    return layer_with(&umbeli_probes_packed, bytes, bits);
+    return layer_with(false, bytes, bits);
 }
 
 static bool add(umbeli_layer *l, uint64_t hash) {
@@ -236,9 +237,9 @@ static void swift_kernels_agree(void **state) {
     uint64_t *hashes = calloc(ALL, sizeof *hashes), *set = calloc(MOST, sizeof *set);
     uint8_t *found = malloc(ALL), was_new;
     for (int pattern = 0; pattern < 3; pattern++) {
-        umbeli_layer first = layer_with(&umbeli_probes_swift, BYTES, BITS);
+        umbeli_layer first = layer_with(true, BYTES, BITS);
         for (size_t k = 0; k < count; k++) {
-            umbeli_layer l = layer_with(&umbeli_probes_swift, BYTES, BITS);
+            umbeli_layer l = layer_with(true, BYTES, BITS);
             size_t n = 0;
             for (uint64_t i = 0; n < MOST && l.packed.room; i++) {
                 hashes[n] = swift_hash(pattern, i, BITS, l.packed.chunks);

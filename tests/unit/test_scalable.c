@@ -240,7 +240,8 @@ static umbeli_chain *chain_with(uint64_t bytes, uint32_t bits, uint64_t capacity
     umbel_filter *f = check_create((umbel_params){.kind = UMBEL_KIND_SCALABLE, .fpr = 0.01});
     umbeli_chain *c = (umbeli_chain *)f;
     umbeli_layer layer = {
-        .probes = &umbeli_probes_swift,
+        .probes = &umbeli_probes_packed,
+        .swift = true,
         .bytes = bytes,
         .nbits = 8 * bytes,
         .hashes = bits,

@@ -32,11 +32,10 @@ typedef struct umbeli_layer umbeli_layer;
 enum { UMBELI_CHUNK_MAX = 4096 };
 
 typedef struct umbeli_probes {
-    const char *name; /* of layers that do not belong to a kind; else NULL */
-    bool plain;       /* its bits are read byte by byte, wherever they are */
-    uint32_t chunk;   /* bytes of a part of a packed layer, which keeps hashes; 0: it keeps bits */
-    umbel_kind kind;  /* of such a layer on its own ... */
-    uint32_t scheme;  /* ... and its scheme in native files; 0: cannot be stored in one */
+    const char *name;    /* of layers that do not belong to a kind; else NULL */
+    bool plain;          /* its bits are read byte by byte, wherever they are */
+    umbel_kind kind;     /* of such a layer on its own ... */
+    uint32_t scheme;     /* ... and its scheme in native files; 0: cannot be stored in one */
     uint32_t log2_bytes; /* of a block, in blocked and line layers */
 
     /* Sets what follows from a layer's description, such as the loops of blocked and line layers.
@@ -68,13 +67,12 @@ typedef struct umbeli_probes {
     bool (*check)(const umbeli_layer *layer, const uint8_t *bytes);
 } umbeli_probes;
 
-/* Narrow: as classic filters, but by narrow hashes like the others.
- * Swift: packed in small chunks, for lookups in two cache lines. */
+/* Narrow: as classic filters, but by narrow hashes like the others. */
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_narrow,
-    umbeli_probes_packed, umbeli_probes_swift;
+    umbeli_probes_packed;
 
-/* The loops of packed layers, once per instruction set (packed_loops.h): of umbeli_probes_swift,
- * and of umbeli_probes_packed with its longer chunks. */
+/* The loops of packed layers, once per instruction set (packed_loops.h): of swift ones, and of
+ * those with longer chunks. */
 typedef struct umbeli_packed_kernel {
     void (*contains)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
     uint64_t (*add)(umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *was_new);
@@ -89,7 +87,7 @@ extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umb
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
- * capacity, rate and keys, and kept, n2 and bits_per_entry where they are not the usual;
+ * capacity, rate and keys, and swift, kept, n2 and bits_per_entry where they are not the usual;
  * the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
@@ -99,6 +97,7 @@ struct umbeli_layer {
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
     umbeli_modulus modulus; /* of nbits */
     uint32_t hashes;        /* probes per key */
+    bool swift;             /* packed, in small chunks: lookups in two cache lines */
     uint32_t kept;          /* blocked, in place of packed hashes: bits known of each; 0: all */
     uint8_t n2;             /* RedisBloom: 0, or, in layers of old releases, nbits is 2^n2 */
     uint64_t capacity;      /* keys planned for */
@@ -220,7 +219,7 @@ void umbeli_chain_recount(umbeli_chain *c, umbeli_layer *layer);
 bool umbeli_chain_has_hashes(const umbeli_chain *c);
 
 static inline bool umbeli_is_packed(const umbeli_layer *layer) {
-    return layer->probes->chunk != 0;
+    return layer->probes == &umbeli_probes_packed;
 }
 
 /* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;

@@ -33,7 +33,8 @@ enum {
 
 /* As many slots as fit.  Fewer lower bits mean more bits for the upper part. */
 static void fit(umbeli_layer *l) {
-    uint64_t chunk = l->probes->chunk, chunks = l->bytes <= 2 * chunk ? 1 : l->bytes / chunk;
+    uint64_t chunk = l->swift ? SWIFT : CHUNK;
+    uint64_t chunks = l->bytes <= 2 * chunk ? 1 : l->bytes / chunk;
     uint64_t stride = l->bytes / chunks, room = 8 * stride > HEAD ? 8 * stride - HEAD : 0;
     uint64_t range = ((UINT64_C(1) << l->hashes) - 1) / chunks + 1;
     l->packed.chunks = chunks;
@@ -45,8 +46,8 @@ static void fit(umbeli_layer *l) {
     for (uint32_t low = least; low < l->hashes; low++) {
         uint64_t uppers = ((range - 1) >> low) + 1;
         uint64_t slots = uppers < room ? (room - uppers) / (low + 1) : 0;
-        uint64_t max = chunk == CHUNK ? UINT16_MAX : LINE - HEAD;
-        if (chunk != CHUNK) max = uppers < max && low > 0 ? max - uppers : 0;
+        uint64_t max = l->swift ? LINE - HEAD : UINT16_MAX;
+        if (l->swift) max = uppers < max && low > 0 ? max - uppers : 0;
         if (slots > max) slots = max;
         if (slots + 1 < l->packed.slots) break; /* it only gets worse */
         if (slots <= l->packed.slots) continue;
@@ -56,12 +57,8 @@ static void fit(umbeli_layer *l) {
     }
 }
 
-static bool swift(const umbeli_layer *l) {
-    return l->probes == &umbeli_probes_swift;
-}
-
 static packed form_in(const umbeli_layer *l) {
-    return packed_in(l, swift(l));
+    return packed_in(l, l->swift);
 }
 
 /* The first value of a chunk, rounded up. */
@@ -82,19 +79,13 @@ static const umbeli_packed_kernel *kernel_of_this(void) {
 }
 
 static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    kernel_of_this()->contains_long(l, h.narrow, n, found);
+    const umbeli_packed_kernel *kernel = kernel_of_this();
+    (l->swift ? kernel->contains : kernel->contains_long)(l, h.narrow, n, found);
 }
 
 static uint64_t add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    return kernel_of_this()->add_long(l, h.narrow, n, was_new);
-}
-
-static void swift_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
-    kernel_of_this()->contains(l, h.narrow, n, found);
-}
-
-static uint64_t swift_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
-    return kernel_of_this()->add(l, h.narrow, n, was_new);
+    const umbeli_packed_kernel *kernel = kernel_of_this();
+    return (l->swift ? kernel->add : kernel->add_long)(l, h.narrow, n, was_new);
 }
 
 /* ---- All hashes, in order ---- */
@@ -296,25 +287,9 @@ const umbeli_probes umbeli_probes_packed = {
     .name = "packed",
     .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
     .plain = true,
-    .chunk = CHUNK,
     .prepare = prepare,
     .contains = contains,
     .add = add,
-    .bit = bit,
-    .rate_after = rate_after,
-    .estimate = estimate,
-    .live_rate = live_rate,
-    .recount = recount,
-    .check = check,
-};
-
-const umbeli_probes umbeli_probes_swift = {
-    .name = "packed",
-    .kind = UMBEL_KIND_AUTO, /* it exists in chains only */
-    .chunk = SWIFT,
-    .prepare = prepare,
-    .contains = swift_contains,
-    .add = swift_add,
     .bit = bit,
     .rate_after = rate_after,
     .estimate = estimate,

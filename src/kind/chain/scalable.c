@@ -46,7 +46,8 @@ static umbeli_layer layer_of(uint64_t nblocks, uint64_t capacity, uint64_t keys)
 
 static umbeli_layer packed_of(uint64_t bytes, uint32_t bits, uint64_t capacity, uint64_t keys) {
     return (umbeli_layer){
-        .probes = &umbeli_probes_swift,
+        .probes = &umbeli_probes_packed,
+        .swift = true,
         .bytes = bytes,
         .nbits = 8 * bytes,
         .hashes = bits,
