@@ -397,9 +397,12 @@ func benchmark(b *testing.B, name string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	keys := make([][]byte, 1<<20)
+	const room = 16
+	keys, all := make([][]byte, 1<<20), make([]byte, 0, room<<20)
 	for i := range keys {
-		keys[i] = []byte("key" + strconv.Itoa(2*i))
+		all = strconv.AppendInt(append(all[:i*room], "key"...), int64(2*i), 10)
+		keys[i] = all[i*room:]
+		all = all[:(i+1)*room]
 	}
 	b.ResetTimer()
 	for i := 0; i < b.N; i++ {

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const { Filter, Recipe } = await import(pathToFileURL(`${process.env.UMBEL_JS}/node.mjs`));
+const { Filter } = await import(pathToFileURL(`${process.env.UMBEL_JS}/node.mjs`));
 
 let filter;
 try {
@@ -12,9 +12,6 @@ try {
   console.error(error.message);
   process.exit(2);
 }
-const recipe = new Recipe(filter.recipe);
-const answers = readFileSync(0, 'latin1').split('\n').slice(0, -1).map((line) => {
-  const { state, key } = recipe.apply(Buffer.from(line, 'hex'), 'key', true);
-  return state === 'key' && recipe.hit(filter, key) !== null ? 'yes\n' : 'no\n';
-});
+const answers = readFileSync(0, 'latin1').split('\n').slice(0, -1)
+  .map((line) => (filter.hasText(Buffer.from(line, 'hex')) ? 'yes\n' : 'no\n'));
 process.stdout.write(answers.join(''));

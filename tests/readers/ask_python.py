@@ -6,14 +6,6 @@ import sys
 import umbel
 
 
-def may_have(filter, text):
-    state, key = umbel.record_key(filter.recipe, text, use="key", lookup=True)
-    while state == "key" and key not in filter:
-        key = key.partition(b".")[2] if filter.recipe == "domain" else b""
-        state = "key" if key else "nothing"
-    return state == "key"
-
-
 def main(path):
     try:
         filter = umbel.Filter.load(path)
@@ -21,7 +13,7 @@ def main(path):
         print(error, file=sys.stderr)
         return 2
     for line in sys.stdin:
-        print("yes" if may_have(filter, bytes.fromhex(line)) else "no")
+        print("yes" if filter.has_text(bytes.fromhex(line)) else "no")
     return 0
 
 
