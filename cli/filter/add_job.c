@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/tally.h"
@@ -65,12 +66,14 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
 /* An error or a warning: while keys are added, that there are too many; at the end, with the state
  * that they led to, also that the rate is above the promise. */
 static void exceed(cli_add_job *a, const cli_state *end) {
-    char what[160], plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
+    char what[240], plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     bool above = end && end->info.fpr > 0 && end->now.rate > end->info.fpr;
     if (above) {
-        snprintf(what, sizeof what, "%s: the false-positive rate is %s, not %s",
-                 cli_overfull_text(end), umbel_rate_text(end->now.rate, rate),
-                 umbel_rate_text(end->info.fpr, promised));
+        const char *state = cli_overfull_text(end);
+        bool unlucky = strncmp(state, "exceeds", 7) == 0; /* without a key too many */
+        snprintf(what, sizeof what, "%s: the false-positive rate is %s, not %s%s", state,
+                 umbel_rate_text(end->now.rate, rate), umbel_rate_text(end->info.fpr, promised),
+                 unlucky ? "; by chance: another --seed or a slightly larger -n avoids it" : "");
     } else {
         snprintf(what, sizeof what, "more keys than the %s planned",
                  umbel_count_text(a->capacity, plan));
