@@ -67,8 +67,8 @@ done
 cd "$tmp"
 
 step documents
-[ -x "$usr/share/doc/umbel-doc/examples/demo.sh" ] || fail "no examples"
-find "$usr/share/doc/umbel-doc/docs" -name '*.md' | while read -r document; do
+[ -x "$usr/share/doc/umbel/examples/demo.sh" ] || fail "no examples"
+find "$usr/share/doc/umbel/docs" -name '*.md' | while read -r document; do
     grep -o '](\(\.\./\)\?[a-z0-9/-]*\.\(md\|svg\|png\)' "$document" | sed 's/](//' | while read -r target; do
         case $target in *bindings/* | *contrib/*) continue ;; esac
         [ -e "$(dirname "$document")/$target" ] || echo "${document##*/}: $target"
