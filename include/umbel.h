@@ -457,12 +457,27 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
                                  size_t cap, umbel_diag *diag);
 
 /* Replaces the file atomically (PATH.umbel-tmp, fsync, rename, fsync of the directory): after a
- * crash there is the old file or the new one.  Concurrent saves to one path are serialised.  Owner,
- * group, mode, access control lists and extended attributes are preserved where permitted; after
- * UMBEL_OK, diag->what is NULL or says what was lost, and if that is the group or the access
- * control list, group and others have no access.  Setuid, setgid and sticky bits, capabilities and
- * signatures of the old content are never preserved.  UMBEL_EUNSYNCED: the new file is in place,
- * and only syncing its directory failed.  umbel_file_write streams to a descriptor. */
+ * crash there is the old file or the new one.  Owner, group, mode, access control lists and
+ * extended attributes are preserved where permitted; after UMBEL_OK, diag->what is NULL or says
+ * what was lost, and if that is the group or the access control list, group and others have no
+ * access.  Setuid, setgid and sticky bits, capabilities and signatures of the old content are never
+ * preserved.  UMBEL_EUNSYNCED: the new file is in place, and only syncing its directory failed.
+ *
+ * Whoever loads a file, changes it and saves it takes turns with others by umbel_update_begin,
+ * which locks PATH.umbel-lock (flock) and waits for at most that many seconds, below 0 without an
+ * end: UMBEL_EIO with diag->sys EWOULDBLOCK means that the time is over.  After UMBEL_OK,
+ * diag->what is NULL or says that the file cannot be locked: locks that others than the file's
+ * writers could hold are not waited for.  An update saves any number of times; the lock file is
+ * removed by umbel_update_end, or by the next update if a process was killed.  umbel_file_save is
+ * all three, so it must not be called for a file that is being updated.  umbel_file_write streams
+ * to a descriptor. */
+typedef struct umbel_update umbel_update;
+
+UMBEL_API umbel_err umbel_update_begin(const char *path, double wait_seconds, umbel_update **out,
+                                       umbel_diag *diag);
+UMBEL_API umbel_err umbel_update_save(umbel_update *update, const umbel_filter *filter,
+                                      umbel_format format, umbel_diag *diag);
+UMBEL_API void umbel_update_end(umbel_update *update); /* NULL: does nothing */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,

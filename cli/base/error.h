@@ -62,15 +62,23 @@ void *cli_realloc(void *old, size_t size);
 char *cli_strndup(const char *text, size_t len);
 
 /* Calls `hook` before an error exits the program (in the thread where the error happened) and
- * before SIGHUP, SIGINT or SIGTERM does (in a separate thread; a second signal kills immediately).
+ * before SIGHUP, SIGINT, SIGQUIT or SIGTERM does (in a separate thread; a second signal kills immediately).
  * Several threads may call it, and it may be re-entered if it fails: it must block other threads
  * and return immediately when called recursively.  Install it before starting other threads.
  * Signals that are ignored stay ignored. */
 void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 
 /* Calls `hook`, perhaps twice, when the program ends by itself or with an error, after the early
- * hook.  Not on signals: other threads run until the signal ends the process. */
+ * hook. */
 void cli_on_exit(void (*hook)(void));
+
+/* Calls `hook` before one of these signals ends the program, after the early hook.  Other threads
+ * still run, so it must block what they must not do any more.  A reader of standard output that
+ * goes away counts as a signal. */
+void cli_on_signal(void (*hook)(void));
+
+/* Nobody reads standard output any more: ends as SIGPIPE would have, after the hooks. */
+_Noreturn void cli_exit_without_reader(void);
 
 /* For error.c: runs the hooks, if there are any. */
 void cli_run_exit_hook(void);

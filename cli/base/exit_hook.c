@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef void hook_function(void *ctx);
 
@@ -16,6 +17,8 @@ static struct {
     _Atomic(hook_function *) run;
     void *ctx;
     void (*_Atomic last)(void);
+    void (*_Atomic ended)(void);
+    void (*pipe)(int);
     sigset_t signals;
     bool watching;
 } early_exit;
@@ -36,13 +39,15 @@ static void *await_signal(void *ctx) {
     if (sigwait(&early_exit.signals, &number) != 0) return ctx;
     pthread_sigmask(SIG_UNBLOCK, &early_exit.signals, NULL);
     run_first();
+    void (*ended)(void) = early_exit.ended;
+    if (ended) ended();
     raise(number); /* so that the parent sees which signal it was */
     return ctx;
 }
 
 /* A waiting thread, not a signal handler, which could neither take a lock nor save a file. */
 static void watch_signals(void) {
-    static const int numbers[] = {SIGHUP, SIGINT, SIGTERM};
+    static const int numbers[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
     if (early_exit.watching) return;
     early_exit.watching = true;
     sigemptyset(&early_exit.signals);
@@ -70,4 +75,19 @@ void cli_on_early_exit(void (*hook)(void *ctx), void *ctx) {
 void cli_on_exit(void (*hook)(void)) {
     early_exit.last = hook;
     atexit(hook);
+}
+
+void cli_on_signal(void (*hook)(void)) {
+    early_exit.ended = hook;
+    watch_signals();
+    early_exit.pipe = signal(SIGPIPE, SIG_IGN);
+}
+
+void cli_exit_without_reader(void) {
+    cli_run_exit_hook();
+    if (early_exit.ended && early_exit.pipe == SIG_DFL) {
+        signal(SIGPIPE, SIG_DFL);
+        raise(SIGPIPE);
+    }
+    _exit(CLI_ERROR);
 }

@@ -15,7 +15,7 @@
 enum { ROOM = 256 << 10, DIRECT = 32 << 10, PIPE_ROOM = 1 << 20 };
 
 static _Noreturn void refuse(int sys) {
-    if (sys == EPIPE) _exit(CLI_ERROR);
+    if (sys == EPIPE) cli_exit_without_reader();
     cli_die_sys("standard output", sys);
 }
 

@@ -317,7 +317,7 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     umbel_diag diag = {0};
     bool to_stdout = strcmp(path, "-") == 0;
     umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
-                            : umbel_file_save(f, format, path, &diag);
+                            : cli_update_save(f, format, &diag);
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
     if (diag.what)
         cli_warn("attributes_lost", path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);

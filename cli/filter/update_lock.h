@@ -1,25 +1,21 @@
 /* SPDX-License-Identifier: MIT
  *
- * update_lock.h - commands that change one file take turns
+ * update_lock.h - commands that change one file take turns (umbel_update)
  *
- * A command that loads a filter, changes it and saves it holds a lock (flock) on PATH.umbel-lock
- * from before it loads until it ends; the file itself cannot carry the lock, since each save
- * replaces it.  The lock file is removed at the end; the next command takes over, and removes,
- * one that a killed command left.
- *
- * Whoever can open a file can lock it forever, so a lock file is honoured only if all who can open
- * it may write to the filter as well: it belongs to us or to the filter's owner (or group, if the
- * group may write), and nobody else can open it.  Otherwise PATH.umbel-lock-1 and so on are tried.
- * So strangers who may create files in the directory cannot keep anybody waiting, but
- * they can take every name, and then nothing is locked: update files where only you can write.
+ * A command that loads a filter, changes it and saves it holds the file's lock from before it loads
+ * until it ends, by itself, with an error or by a signal that can be caught.
  */
 #ifndef CLI_UPDATE_LOCK_H
 #define CLI_UPDATE_LOCK_H
 
 #include "options/options.h"
 
-/* Waits for its turn to change the file, and says so unless -q is given.  For one file per run;
- * no-op for "-", for non-regular files, and on repeated calls. */
+/* Waits for its turn to change the file, as long as --wait says, and says so: at once, or after
+ * five seconds with -q.
+ * For one file per run; no-op for "-" and on repeated calls. */
 void cli_update_lock(const char *path, const cli_settings *s);
+
+/* Saves to the file that was locked. */
+umbel_err cli_update_save(const umbel_filter *f, umbel_format format, umbel_diag *diag);
 
 #endif

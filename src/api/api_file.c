@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT
  *
- * api_file.c - filters in files: mapped for reading, replaced atomically
+ * api_file.c - filters in files: mapped for reading, streamed to a descriptor
  */
-#define _DEFAULT_SOURCE /* readlink */
+#define _DEFAULT_SOURCE /* ftruncate */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/atomic_file.h"
+#include "api/file_stream.h"
 #include "core/diag.h"
 #include "core/mapping.h"
 #include "core/platform.h"
@@ -211,8 +211,8 @@ static bool to_fd(void *ctx, const void *bytes, size_t len) {
     return true;
 }
 
-static umbel_err write_to(const umbel_filter *f, const umbeli_codec *codec, int fd, bool sparse,
-                          umbel_diag *diag) {
+umbel_err umbeli_file_stream(const umbel_filter *f, const umbeli_codec *codec, int fd, bool sparse,
+                             umbel_diag *diag) {
     fd_sink sink = {.fd = fd, .sparse = sparse};
     umbeli_writer writer = {.sink = to_fd, .ctx = &sink};
     codec->encode(f, &writer);
@@ -232,93 +232,7 @@ umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int 
     if (!e) e = umbeli_check_now(filter, diag);
     if (e) return e;
     int saved = errno;
-    e = write_to(filter, codec, fd, false, diag);
-    errno = saved;
-    return e;
-}
-
-static umbel_err replace(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                         const struct stat *replaced, umbel_diag *diag) {
-    umbeli_temporary t;
-    umbel_err e = umbeli_temporary_open(path, replaced, &t, diag);
-    if (e) return e;
-    e = write_to(f, codec, t.fd, true, diag);
-    if (!e) return umbeli_temporary_place(&t, path, diag);
-    umbeli_temporary_drop(&t);
-    return e;
-}
-
-/* Pipes, terminals and devices cannot be replaced; they are written to. */
-static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                               umbel_diag *diag) {
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open it for writing");
-    umbel_err e = write_to(f, codec, fd, false, diag);
-    close(fd);
-    return e;
-}
-
-enum { MAX_LINKS = 40 }; /* as in the Linux kernel */
-
-/* The target of a symbolic link; *whole stays NULL when path is not a link or does not exist. */
-static umbel_err link_target(const char *path, char **whole, umbel_diag *diag) {
-    char target[4096];
-    ssize_t len = readlink(path, target, sizeof target);
-    if (len < 0 && (errno == EINVAL || errno == ENOENT)) return UMBEL_OK;
-    if (len < 0) return umbeli_fail_sys(diag, errno, "cannot follow the symbolic link");
-    if ((size_t)len == sizeof target) {
-        return umbeli_fail_sys(diag, ENAMETOOLONG, "cannot follow the symbolic link");
-    }
-    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
-    size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
-    char *name = malloc(folder + (size_t)len + 1);
-    if (!name) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the file's name");
-    memcpy(name, path, folder);
-    memcpy(name + folder, target, (size_t)len);
-    name[folder + (size_t)len] = 0;
-    *whole = name;
-    return UMBEL_OK;
-}
-
-/* The file at the end of a chain of symbolic links, even if it does not exist yet; the caller frees
- * *real, which is NULL when path is not a link. */
-static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
-    for (unsigned n = 0; n < MAX_LINKS; n++) {
-        char *next = NULL;
-        umbel_err e = link_target(*real ? *real : path, &next, diag);
-        if (e || !next) return e;
-        free(*real);
-        *real = next;
-    }
-    return umbeli_fail_sys(diag, ELOOP, "cannot follow the symbolic link");
-}
-
-/* Replaces the file that a symbolic link points to, not the link. */
-static umbel_err save(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                      umbel_diag *diag) {
-    struct stat st = {0};
-    bool exists = stat(path, &st) == 0;
-    if (!exists && errno != ENOENT) return umbeli_fail_sys(diag, errno, "cannot stat the file");
-    if (exists && S_ISDIR(st.st_mode)) {
-        return umbeli_fail_sys(diag, EISDIR, "cannot write the file");
-    }
-    if (exists && !S_ISREG(st.st_mode)) return write_special(f, codec, path, diag);
-    char *real = NULL;
-    umbel_err e = follow_links(path, &real, diag);
-    if (!e) e = replace(f, codec, real ? real : path, exists ? &st : NULL, diag);
-    free(real);
-    return e;
-}
-
-umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const char *path,
-                          umbel_diag *diag) {
-    const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
-    if (!e) e = umbeli_check_now(filter, diag);
-    if (e) return e;
-    if (diag) *diag = (umbel_diag){0};
-    int saved = errno;
-    e = save(filter, codec, path, diag);
+    e = umbeli_file_stream(filter, codec, fd, false, diag);
     errno = saved;
     return e;
 }

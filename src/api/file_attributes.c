@@ -69,9 +69,15 @@ static bool has_list(const attributes *a, size_t len) {
     return false;
 }
 
-static bool drop_inherited_list(int fd) {
-    return fremovexattr(fd, "system.posix_acl_access") == 0 || errno == ENODATA ||
-           errno == ENOTSUP || errno == ENOSYS;
+#define LIST_NAME "system.posix_acl_access"
+
+bool umbeli_attributes_listed(const char *path) {
+    return getxattr(path, LIST_NAME, NULL, 0) > 0;
+}
+
+bool umbeli_attributes_unlist(int fd) {
+    return fremovexattr(fd, LIST_NAME) == 0 || errno == ENODATA || errno == ENOTSUP ||
+           errno == ENOSYS;
 }
 
 /* Lists are copied last, if at all, since they let others open the file.  False: a list was lost,
@@ -82,7 +88,7 @@ static bool copy_all(int fd, const char *path, bool lists, bool *permitted, umbe
     ssize_t listed = llistxattr(path, a->names, sizeof a->names);
     bool known = listed >= 0 || errno == ENOTSUP || errno == ENOSYS;
     size_t len = listed > 0 ? (size_t)listed : 0;
-    bool clean = drop_inherited_list(fd);
+    bool clean = umbeli_attributes_unlist(fd);
     copy_attributes(fd, path, len, a, false, lost);
     bool kept = lists && known && clean && copy_attributes(fd, path, len, a, true, lost);
     *permitted = kept && has_list(a, len);
@@ -97,6 +103,18 @@ static bool copy_all(int fd, const char *path, bool lists, bool *permitted, umbe
     return lists;
 }
 
+#endif
+
+#if !UMBELI_HAVE_EXTENDED_ATTRIBUTES
+bool umbeli_attributes_listed(const char *path) {
+    (void)path;
+    return false;
+}
+
+bool umbeli_attributes_unlist(int fd) {
+    (void)fd;
+    return true;
+}
 #endif
 
 #if UMBELI_HAVE_FILE_MODES

@@ -8,9 +8,12 @@ not, and of what any other command did the reader sees all or nothing.  With --s
 long, and some commands are killed at random moments.
 """
 import fcntl
+import os
 import random
+import resource
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -205,11 +208,12 @@ def strangers_lock(stage):
         fcntl.flock(holder, fcntl.LOCK_EX)
         done = stage.command("add", "old.umb", text=b"new\n")
         need(done.returncode == 0 and b"waiting" not in done.stderr, "waited:", done.stderr)
+        need(b"cannot be locked" in done.stderr, "said nothing:", done.stderr)
         name.chmod(0o600)
         waiting = subprocess.Popen([stage.umbel, "add", "old.umb"], cwd=stage.work,
                                    stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
         line = waiting.stderr.readline()
-        need(b"old.umb: another command is changing it" in line, "said", line)
+        need(b"old.umb: warning: another command is changing it" in line, "said", line)
         need(waiting.poll() is None, "did not wait")
         fcntl.flock(holder, fcntl.LOCK_UN)
         need(waiting.wait(timeout=600) == 0, waiting.stderr.read())
@@ -217,22 +221,137 @@ def strangers_lock(stage):
     need(not stage.temporaries(), "left", stage.temporaries())
 
 
-def signals_leave_the_lock(stage):
-    """Until a signal has ended the process, a save may continue: nobody may take the lock before."""
+def wait_for(there):
+    end = time.monotonic() + 600
+    while not there() and time.monotonic() < end:
+        time.sleep(0.01)
+
+
+def is_locked(name):
+    """By a process that is there, and that watches signals by then: it does that first."""
+    try:
+        with open(name, "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        pass
+    return False
+
+
+def signals_take_the_lock_along(stage):
+    """After each signal that can be caught, or without a reader, no lock file is left."""
+    for arguments in (("uniq", "-q", "--state", "old.umb"), ("add", "-q", "old.umb")):
+        for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+            stage.reset()
+            running = subprocess.Popen([stage.umbel, *arguments], cwd=stage.work, preexec_fn=no_core,
+                                       stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+            wait_for(lambda: is_locked(stage.work / f"old.umb{LOCK}"))
+            running.send_signal(number)
+            need(running.wait(timeout=600) == -number, running.returncode)
+            running.stdin.close()
+            need(not stage.temporaries(), arguments, "left", stage.temporaries())
+    stage.reset()
+    read, write = os.pipe()
+    os.close(read)
+    for lines in (b"new\n", b"".join(b"%d\n" % i for i in range(300000))):
+        done = subprocess.run([stage.umbel, "uniq", "-q", "--state", "old.umb"], cwd=stage.work,
+                              preexec_fn=no_core, input=lines, stdout=write)
+        need(done.returncode == -signal.SIGPIPE, "without a reader:", done.returncode)
+        need(not stage.temporaries(), "left", stage.temporaries())
+    os.close(write)
+
+
+def no_core():
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGPIPE):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def waits_as_long_as_it_is_told(stage):
+    """--wait ends in time, and who waits says so even with -q."""
     stage.reset()
     name = stage.work / f"old.umb{LOCK}"
-    running = subprocess.Popen([stage.umbel, "uniq", "-q", "--state", "old.umb"], cwd=stage.work,
-                               stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    end = time.monotonic() + 600
-    while not name.exists() and time.monotonic() < end:
-        time.sleep(0.01)
-    time.sleep(0.1)  # it is locked, and signals are watched
-    running.send_signal(signal.SIGTERM)
-    need(running.wait(timeout=600) == -signal.SIGTERM, running.returncode)
-    running.stdin.close()
-    need(name.exists(), "the lock was given away by a process that was still there")
-    need(stage.command("add", "-q", "old.umb", text=b"new\n").returncode == 0, "the next one")
+    name.touch(0o600)
+    with open(name, "rb") as holder:
+        fcntl.flock(holder, fcntl.LOCK_EX)
+        done = stage.command("add", "-q", "--wait", "0", "old.umb", text=b"new\n")
+        need(done.returncode == 2 and b"another command is changing it" in done.stderr, done)
+        done = stage.command("add", "-q", "--wait", "6", "old.umb", text=b"new\n")
+        need(done.returncode == 2 and b"waiting for it to finish" in done.stderr, done)
+        need(name.exists(), "the lock of another was removed")
+    need(stage.command("add", "-q", "--wait", "0", "old.umb", text=b"").returncode == 0, "free now")
     need(not stage.temporaries(), "left", stage.temporaries())
+
+
+USERS, GROUP = (54321, 54322), 54323
+
+
+def as_user(stage, user, folder, *arguments):
+    return subprocess.Popen([stage.umbel, *arguments], cwd=folder, user=user, group=GROUP,
+                            extra_groups=[], umask=0o002, stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def run_as(stage, user, folder, *arguments, text=b""):
+    process = as_user(stage, user, folder, *arguments)
+    output, errors = process.communicate(text)
+    return process.returncode, output, errors
+
+
+def users_take_turns(stage, folder):
+    """Members of a group that may write the file: each waits for the other, and every line is there."""
+    os.chown(folder, USERS[0], GROUP)
+    os.chmod(folder, 0o2775)
+    done = run_as(stage, USERS[0], folder, "build", "-q", *PLAN, "-o", FILTER)
+    need(done[0] == 0, done)
+    os.chmod(f"{folder}/{FILTER}", 0o664)
+    texts = [text_of(f"{n}-{i}" for i in range(50)) for n in range(16)]
+    running = [as_user(stage, USERS[n % 2], folder, "add", "-q", FILTER) for n in range(16)]
+    for process, text in zip(running, texts):
+        process.stdin.write(text)
+        process.stdin.close()
+    for process in running:
+        errors = process.stderr.read()
+        need(process.wait(timeout=600) == 0, errors)
+        # The group's file has the last writer's owner, and that is all.
+        need(b"cannot be locked" not in errors, errors)
+    lost = run_as(stage, USERS[0], folder, "check", "-c", "-v", FILTER, text=b"".join(texts))
+    need(lost[1] == b"0\n", "lost", lost)
+    need(os.listdir(folder) == [FILTER], "left", os.listdir(folder))
+
+
+def strangers_in_a_sticky_directory(stage, folder):
+    """They can take the name of the lock, which is said, but keep nobody waiting, and replace nothing."""
+    os.chown(folder, 0, 0)
+    os.chmod(folder, 0o1777)
+    done = run_as(stage, USERS[0], folder, "build", "-q", *PLAN, "-o", FILTER)
+    need(done[0] == 0, done)
+    os.chmod(f"{folder}/{FILTER}", 0o644)
+    done = run_as(stage, USERS[1], folder, "add", "-q", FILTER, text=b"theirs\n")
+    need(done[0] == 2 and b"Operation not permitted" in done[2], done)
+    need(os.listdir(folder) == [FILTER], "left", os.listdir(folder))
+    lock = f"{folder}/{FILTER}{LOCK}"
+    with open(lock, "wb") as held:
+        os.chown(lock, USERS[1], GROUP)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        done = run_as(stage, USERS[0], folder, "add", "-q", "--wait", "0", FILTER, text=b"mine\n")
+        need(done[0] == 0 and b"cannot be locked" in done[2], done)
+    done = run_as(stage, USERS[0], folder, "check", FILTER, text=b"mine\ntheirs\n")
+    need(done[1] == b"mine\n", done)
+    need(sorted(os.listdir(folder)) == [FILTER, FILTER + LOCK], "left", os.listdir(folder))
+
+
+def two_users(stage):
+    if os.geteuid() != 0:
+        return "skipped: only root can be two users"
+    for scene in (users_take_turns, strangers_in_a_sticky_directory):
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                scene(stage, folder)
+            except PermissionError as error:
+                return f"skipped: they cannot run it here ({error})"
+    return None
 
 
 def main():
@@ -241,7 +360,9 @@ def main():
     report([("commands take turns", lambda: take_turns(stage, found.seconds)),
             ("a state that is not there yet", lambda: first_state(stage)),
             ("a lock of strangers", lambda: strangers_lock(stage)),
-            ("signals leave the lock", lambda: signals_leave_the_lock(stage))])
+            ("signals take the lock along", lambda: signals_take_the_lock_along(stage)),
+            ("two users", lambda: two_users(stage)),
+            ("waiting has an end", lambda: waits_as_long_as_it_is_told(stage))])
 
 
 main()

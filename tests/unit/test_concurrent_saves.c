@@ -8,6 +8,7 @@
 #include "cases.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -22,7 +23,7 @@
 /* Every version has its own keys and none of the others': a reader sees one of them, complete. */
 enum { VERSIONS = 3, KEYS = 300, READERS = 2, SAVES = 60, PER_READ = 40 };
 
-static char folder[64], path[128], temporary[128];
+static char folder[64], path[128], lock_file[128];
 static key_set sets[VERSIONS];
 static umbel_filter *filters[VERSIONS];
 static _Atomic unsigned savers_left;
@@ -34,7 +35,7 @@ static int open_stage(void **state) {
     strcpy(folder, "/tmp/umbel-test-XXXXXX");
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/a.umb", folder);
-    snprintf(temporary, sizeof temporary, "%s/a.umb.umbel-tmp", folder);
+    snprintf(lock_file, sizeof lock_file, "%s/a.umb.umbel-lock", folder);
     for (size_t v = 0; v < VERSIONS; v++) {
         umbel_params params = {.kind = UMBEL_KIND_BLOCKED, .capacity = KEYS, .fpr = 1e-9};
         sets[v] = random_keys(KEYS, v + 1);
@@ -134,17 +135,17 @@ static void *save_once(void *arg) {
     return NULL;
 }
 
-/* A save waits for one still in progress, and leaves its temporary file alone. */
+/* A save waits for whoever holds the lock, and then has it. */
 static void test_turns(void **state) {
     (void)state;
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    int fd = open(lock_file, O_WRONLY | O_CREAT | O_EXCL, 0600);
     assert_true(fd >= 0);
     assert_int_equal(flock(fd, LOCK_EX), 0);
     pthread_t saver;
     assert_int_equal(pthread_create(&saver, NULL, save_once, NULL), 0);
     usleep(50000); /* time to get it wrong */
     assert_int_equal(write(fd, "mine", 4), 4);
-    assert_int_equal(access(temporary, F_OK), 0);
+    assert_int_equal(access(lock_file, F_OK), 0);
     atomic_store(&released, true);
     close(fd);
     pthread_join(saver, NULL);
@@ -153,10 +154,34 @@ static void test_turns(void **state) {
     assert_int_equal(files_in_folder(), 1);
 }
 
+/* An update keeps others away from before its first save until it ends; who waits for it need not
+ * wait for ever. */
+static void test_updates(void **state) {
+    (void)state;
+    umbel_update *mine = NULL, *theirs = NULL;
+    umbel_diag diag = {0};
+    assert_ok(umbel_update_begin(path, 0, &mine, &diag));
+    assert_null(diag.what);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(umbel_update_begin(path, i * 0.01, &theirs, &diag), UMBEL_EIO);
+        assert_int_equal(diag.sys, EWOULDBLOCK);
+        assert_null(theirs);
+        assert_ok(umbel_update_save(mine, filters[i], UMBEL_FMT_NATIVE, &diag));
+        assert_int_equal(files_in_folder(), 2); /* the filter and the lock */
+    }
+    umbel_update_end(mine);
+    assert_int_equal(files_in_folder(), 1);
+    assert_ok(umbel_update_begin(path, 0, &theirs, &diag));
+    umbel_update_end(theirs);
+    umbel_update_end(NULL);
+    assert_int_equal(files_in_folder(), 1);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_old_or_new),
         cmocka_unit_test(test_turns),
+        cmocka_unit_test(test_updates),
     };
     return cmocka_run_group_tests(tests, open_stage, close_stage);
 }

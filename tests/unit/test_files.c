@@ -473,7 +473,7 @@ static void test_locked_by_others(void **state) {
     (void)state;
     char path[512], name[512];
     strcpy(path, in_folder("a.umb"));
-    strcpy(name, in_folder("a.umb.umbel-tmp"));
+    strcpy(name, in_folder("a.umb.umbel-lock"));
     file_put(name, "theirs", 6);
     assert_int_equal(chmod(name, 0644), 0);
     int fd = open(name, O_RDONLY);
