@@ -10,6 +10,7 @@
 #include "kind/kind.h"
 #include "umbel_foreign.h"
 #include "umbel_plan.h"
+#include "umbel_quantity.h"
 
 static const struct {
     const char *name, *text;
@@ -45,7 +46,7 @@ const char *umbel_err_name(umbel_err err) {
 const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap) {
     const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
     const char *field = diag ? diag->field : "";
-    char where[48] = "";
+    char where[80] = "";
     if ((err == UMBEL_EIO || err == UMBEL_EUNSYNCED) && diag && diag->sys) {
         snprintf(text, cap, "%s%s%s: %s", field, *field ? ": " : "", what, strerror(diag->sys));
         return text;
@@ -55,6 +56,11 @@ const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, siz
     }
     if (err == UMBEL_ELIMIT && diag && diag->need) {
         snprintf(where, sizeof where, "; %" PRIu64 " would be enough", diag->need);
+    }
+    if (err == UMBEL_ECORRUPT && diag && diag->need) {
+        char have[UMBEL_QUANTITY], need[UMBEL_QUANTITY];
+        snprintf(where, sizeof where, ": %s of %s bytes", umbel_count_text(diag->offset, have),
+                 umbel_count_text(diag->need, need));
     }
     snprintf(text, cap, "%s%s%s%s", field, *field ? ": " : "", what, where);
     return text;

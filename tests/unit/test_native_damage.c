@@ -33,7 +33,7 @@ static void test_cut_and_lengthened(void **state) {
         for (size_t more = 1; more <= 5000; more += more < 40 ? 1 : 97) {
             memcpy(longer, bytes, len);
             memset(longer + len, more % 2 ? 0 : 0x55, more);
-            native_refused(longer, len + more, UMBEL_ECORRUPT, 104);
+            native_refused(longer, len + more, UMBEL_ECORRUPT, len);
         }
         free(longer);
         free(bytes);

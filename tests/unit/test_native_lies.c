@@ -147,7 +147,7 @@ static void test_words_for_lies(void **state) {
     lie(96, 8, 0, UMBEL_ECORRUPT, 96);
     lie(96, 8, 8192, UMBEL_ECORRUPT, 96);
     lie(104, 8, UINT64_MAX - 4095, UMBEL_ECORRUPT, 104);
-    lie(104, 8, 161, UMBEL_ECORRUPT, 104);
+    lie(104, 8, 161, UMBEL_ECORRUPT, 4272);
     lie(112, 4, 0, UMBEL_EVERSION, 112);
     lie(116, 4, 8, UMBEL_ECORRUPT, 120);
     lie(116, 8, 8 | UINT64_C(22) << 32, UMBEL_EVERSION, 116); /* 8 of the 30 bytes of metadata */

@@ -229,10 +229,10 @@ umbel_err umbeli_native_read(const uint8_t *bytes, size_t len, umbeli_native_hea
 
 umbel_err umbeli_native_check_file(const uint8_t *bytes, size_t len, uint64_t trailer_len,
                                    const umbeli_native_header *h, umbel_diag *diag) {
-    if (h->payload_len > len || len - h->payload_len < h->payload_at ||
-        len - h->payload_len - h->payload_at != trailer_len) {
-        return umbeli_bad(diag, AT_PAYLOAD_LEN, "payload length: disagrees with the file length");
-    }
+    uint64_t around = h->payload_at + trailer_len, need = around + h->payload_len;
+    if (need < around) return umbeli_bad(diag, AT_PAYLOAD_LEN, "payload length: out of range");
+    if (len < need) return umbeli_cut_off(diag, len, need);
+    if (len > need) return umbeli_bad(diag, need, "bytes after the filter");
     if (!umbeli_bits_none(bytes + h->len, h->payload_at - h->len)) {
         return umbeli_bad(diag, h->len, "padding: must be 0");
     }
