@@ -10,7 +10,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let keys: Vec<String> = (0..1 << 20).map(|i| format!("key{}", 2 * i)).collect();
     let filter = umbel::Filter::open(name)?;
-    let round = || keys.iter().filter(|key| filter.contains(key.as_str())).count();
+    let round = || {
+        keys.iter()
+            .filter(|key| filter.contains(key.as_str()))
+            .count()
+    };
     println!("{}", (0..rounds).map(|_| round()).sum::<usize>());
     Ok(())
 }
