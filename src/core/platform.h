@@ -10,14 +10,14 @@
  *   ATOMICS          kind/blocked        concurrent filters are like others: nobody shares memory
  *   TMPFILE          kind/static/static_store   a temporary file briefly has a name
  *   MKSTEMP          kind/static/static_store   umbel_opts.tmp needs TMPFILE or is refused
- *   FLOCK            api/atomic_file     saves to one path are not serialised, and what a killed
+ *   FLOCK            api/api_update      saves to one path are not serialised, and what a killed
  *                                        one left behind is not removed
- *   DIRECTORY_SYNC   api/atomic_file     after a power cut the old file may be back
- *   FILE_MODES       api/atomic_file, api/file_attributes   a replaced file gets the permissions of
+ *   DIRECTORY_SYNC   api/api_update      after a power cut the old file may be back
+ *   FILE_MODES       api/api_update, api/file_attributes   a replaced file gets the permissions of
  *                                        a new one
  *   EXTENDED_ATTRIBUTES  api/file_attributes   a replaced file loses its access control list and
  *                                        extended attributes
- *   PROCESS_IDS      api/atomic_file     names of temporary files hold 0 instead
+ *   PROCESS_IDS      api/api_update      names of temporary files hold 0 instead
  *
  * Each is 0 or 1 depending on the system and can be switched off: -DUMBEL_NO_MMAP and so on.  Only
  * the files named here test them.  Bytes and results are the same with and without.
