@@ -90,7 +90,7 @@ stopped_by() {
     local pid=$! status=0
     exec 7> lines
     echo 5 >&7
-    until [ -s out ]; do sleep 0.02; done
+    eventually [ -s out ]
     "$@"
     seq 1 100000 >&7 || true
     exec 7>&-
@@ -137,7 +137,7 @@ stopped_by() {
     local pid=$! # that of <(...) takes its place
     exec 7> lines
     echo 5 >&7
-    until [ -s out ]; do sleep 0.02; done
+    eventually [ -s out ]
     umbel build -q -f -o f.umb <(seq 9 9) -n 1
     seq 1 3000 >&7
     exec 7>&-

@@ -28,6 +28,15 @@ refused() {
     [[ $stderr == "umbel: "* && $stderr == *"$text"* ]] || { echo "said: $stderr" >&2; return 1; }
 }
 
+# eventually COMMAND...: waits until the command succeeds.  The limit is only for hangs.
+eventually() {
+    local end=$((SECONDS + 120))
+    until "$@"; do
+        [ "$SECONDS" -lt "$end" ] || { echo "after two minutes still not: $*" >&2; return 1; }
+        sleep 0.05
+    done
+}
+
 # urls FIRST LAST [SITE]
 urls() {
     seq "$1" "$2" | awk -v site="${3:-example}" \

@@ -326,38 +326,57 @@ P
     refused "its keys are made differently: line" umbel uniq -q --state l.umb -i f
 }
 
+# run_from_pipe OPTION...: a run that is being fed through descriptor 7, which no other process may hold.
+run_from_pipe() {
+    [ -p in ] || mkfifo in
+    "$UMBEL" uniq -q --state s.umb "$@" < in > out 3>&- &
+    from_pipe=$!
+    exec 7> in
+}
+
+remembers() {
+    [ -e s.umb ] && [ "$(umbel check -c s.umb <(seq 3000))" -ge "$1" ]
+}
+
+printed() {
+    [ "$(wc -l < out)" -eq "$1" ]
+}
+
+# Of N lines that were printed since the state was saved the last ones are not remembered, with a
+# DURATION all are; whatever was printed and is not comes again.
 @test "uniq: --save-every saves between, by lines and by time" {
-    mkfifo in
-    for every in 1000 1s; do
-        rm -f s.umb out
-        umbel uniq -q --state s.umb --save-every $every < in > out &
-        exec 7> in
+    for every in 1000:2001 1s:3000; do
+        rm -f s.umb
+        run_from_pipe --save-every "${every%:*}"
         seq 3000 >&7
-        until [ -e s.umb ] && [ "$(umbel check -c s.umb <(seq 3000))" = 3000 ]; do sleep 0.1; done
-        kill -KILL $!
+        eventually remembers "${every#*:}"
+        eventually printed 3000
+        kill -KILL "$from_pipe"
+        status=0
+        wait "$from_pipe" || status=$?
+        [ "$status" -eq 137 ]
         exec 7>&-
-        wait || true
-        run umbel uniq -q --state s.umb <(seq 3000)
-        [ -z "$output" ] # nothing is printed again
+        umbel uniq -q --state s.umb <(seq 3000) > again
+        [ "$(wc -l < again)" -le $((3000 - ${every#*:})) ]
+        seq 3000 | tail -n "$(wc -l < again)" | cmp - again
     done
     refused "--save-every needs --state" umbel uniq --save-every 5 out
     refused "'5x' is neither a number of lines nor a duration" umbel uniq --state s.umb --save-every 5x out
 }
 
 @test "uniq: a locked state is waited for, not in silence, and not longer than --wait" {
-    mkfifo in
-    umbel uniq -q --state s.umb < in > /dev/null &
-    exec 7> in
-    until [ -e s.umb.umbel-lock ]; do sleep 0.1; done
-    refused "s.umb: another command is changing it (--wait SECONDS waits longer)" umbel uniq -q --state s.umb --wait 0 in
+    run_from_pipe
+    echo first >&7
+    eventually [ -s out ] # so it holds the lock
+    refused "s.umb: another command is changing it (--wait SECONDS waits longer)" umbel uniq -q --state s.umb --wait 0 out
     run --separate-stderr umbel uniq --wait 1 --state s.umb <(seq 9)
     [ "$status" -eq 2 ]
     [[ $stderr == "umbel: s.umb: warning: another command is changing it: waiting for it to finish"*"--wait SECONDS waits longer"* ]]
-    umbel uniq -q --state s.umb <(seq 9) 2> said > out &
-    other=$!
-    until [ -s said ]; do sleep 0.2; done # even with -q
-    grep -q "warning: another command is changing it" said
+    "$UMBEL" uniq -q --state s.umb <(seq 9) 2> said > other 3>&- 7>&- &
+    local waiting=$!
+    eventually grep -q "warning: another command is changing it" said # even with -q
     exec 7>&-
-    wait $other
-    seq 9 | cmp - out
+    wait "$from_pipe"
+    wait "$waiting"
+    seq 9 | cmp - other
 }
