@@ -107,7 +107,8 @@ as_somebody() {
     mkfifo keys
     umbel add -q a.umb keys & adding=$!
     exec 9> keys
-    for _ in $(seq 6000); do [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock | wc -l)" -le 4 ] && break; sleep 0.05; done
+    unlisted() { [ -e a.umb.umbel-lock ] && [ "$(list_of a.umb.umbel-lock | wc -l)" -le 4 ]; }
+    eventually unlisted
     [ "$(list_of a.umb.umbel-lock)" = "$(printf 'user::rw-\ngroup::---\nother::---\n')" ]
     exec 9>&-
     wait "$adding"
@@ -116,7 +117,8 @@ as_somebody() {
     setfacl -b a.umb.umbel-lock
     setfacl -m u:54324:rw,m::rw a.umb.umbel-lock
     (exec 8>> a.umb.umbel-lock && flock 8 && exec sleep 800) 3>&- & holding=$! # ends when it is killed
-    for _ in $(seq 6000); do flock -n a.umb.umbel-lock true || break; sleep 0.05; done
+    locked() { ! flock -n a.umb.umbel-lock true; }
+    eventually locked
     run --separate-stderr timeout 300 "$UMBEL" add -q a.umb -e new
     kill "$holding"
     [ "$status" -eq 0 ]

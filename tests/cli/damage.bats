@@ -111,7 +111,8 @@ mapped_list() {
     mapped_list
     "$UMBEL" serve --http unix:http.sock --socketmap unix:map.sock bad.umb 2> log 3>&- &
     server=$!
-    for _ in $(seq 6000); do [ -S http.sock ] && [ -S map.sock ] && break; sleep 0.05; done
+    eventually [ -S http.sock ]
+    eventually [ -S map.sock ]
     seq 2000 | curl -s -o body -w '%{http_code}' --unix-socket http.sock --data-binary @- \
         http://umbel/contains/bad > status
     curl -s -o one -w '%{http_code}' --unix-socket http.sock \

@@ -28,11 +28,8 @@ start() {
 }
 
 until_made() {
-    for _ in $(seq 6000); do
-        [ ! -S http.sock ] || [ ! -S map.sock ] || return 0
-        sleep 0.05
-    done
-    return 1
+    eventually [ -S http.sock ]
+    eventually [ -S map.sock ]
 }
 
 # ask PYTHON: with `client(path)` for a connected socket and `text(socket)` for all it sends.
