@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "target.h"
 #include "recipe/recipe.h"
+#include "target.h"
 
 #define INSIST(what) insist(what, #what)
 
