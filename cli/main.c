@@ -68,7 +68,7 @@ static const cli_command *need_command(const char *name) {
     return c;
 }
 
-/* help [TOPIC | COMMAND [--all]]; and for packaging: help --man [COMMAND], help --completion SHELL. */
+/* help [TOPIC | COMMAND [--all]]; for packaging, help --man [COMMAND] and --completion SHELL. */
 static int help(int argc, char **argv) {
     const char *what = argc > 1 ? argv[1] : NULL;
     bool man = what && strcmp(what, "--man") == 0;

@@ -14,14 +14,13 @@ export const chinese = {
   'A Bloom filter answers that for more keys than you can keep: a few bits each, no matter how long they are.':
     '键多到存不下时，布隆过滤器也能回答：无论键有多长，每个只占几位。',
   'Plan one here, build it from a list, and ask it on any machine.': '在这里规划，用名单生成，然后在任何机器上查询。',
-  'Any number of keys, such as URLs, passwords or names': '任意多的键，例如网址、密码或名字',
+  'Any number of keys: URLs, names, passwords': '任意多的键：网址、名字、密码',
   'become lights, about 10 for each key; the keys are forgotten': '变成灯，每个键约 10 盏；键本身不再保存',
   '“No” is certain. “Yes” is wrong as rarely as you choose.': '“没有”一定正确；“有”可能出错，几率由你选定。',
   'The same filter in your program': '在程序里使用同样的过滤器',
   'Command': '命令', 'Copy': '复制', 'Copy: {0}': '复制：{0}', 'select it': '请选中文本',
   'How large, how many keys, how often wrong?': '要多大、装多少键、多久错一次？',
-  'Fill in any two; the third follows. These are the figures of the filters that would really be made, not of a textbook formula.':
-    '任填两项，第三项随之得出。这些数字来自真正会生成的过滤器，而不是教科书上的公式。',
+  'Fill in any two; the third follows.': '任填两项，第三项随之得出。',
   'Keys': '键数',
   'False-positive rate': '误判率',
   'Memory': '内存',
@@ -44,13 +43,11 @@ export const chinese = {
   '2 billion URLs in 500 MB': '500 MB 装 20 亿个 URL',
   'a million keys at 1%': '一百万个键，误判率 1%',
   '10 million passwords, 1 in a million': '一千万个密码，百万分之一',
-  '64 MiB at 0.1%': '64 MiB，误判率 0.1%',
-  '2 billion at 1% in 500 MB?': '500 MB、20 亿、1%，行吗？',
   'Rate over bits per key': '误判率与每键位数',
   'Kinds': '种类',
   'Rate': '误判率',
   'What it can do': '能做什么',
-  'The address of this page holds the plan: copy it to send the plan to somebody.': '本页地址包含这份规划：复制地址即可发给同事。',
+  'The address of this page holds the plan.': '本页地址包含这份规划。',
   'Copy the address': '复制地址',
   'copied': '已复制',
   'the address is in the address bar': '地址在地址栏里',
@@ -140,12 +137,10 @@ export const chinese = {
     '一个 m 位的过滤器放入 n 个单词、每个 k 次探测后，某一位仍为零的概率是 (1 - 1/m)^(kn)，约为 e^(-kn/m)。因此有 p = 1 - e^(-kn/m) 的位被置位，一个从未加过的单词恰好 k 位全置位的概率为 p^k。',
   'For given m and n this is least near k = (m/n) ln 2, where half of the bits are on. Then a rate f costs m/n = 1.44 log2(1/f) bits per key: 9.6 bits for 1%.':
     '给定 m 和 n 时，k = (m/n) ln 2 附近误判率最小，此时一半的位被置位。误判率 f 的代价是每键 m/n = 1.44 log2(1/f) 位：1% 需要 9.6 位。',
-  'No filter whatever, however clever, does with less than log2(1/f) bits per key: 6.64 bits for 1%. A filter of m bits has 2^m states, each of which can serve at most a share f^n of all sets of n words.':
-    '无论多么巧妙，任何过滤器每键都不能少于 log2(1/f) 位：1% 是 6.64 位。m 位的过滤器有 2^m 种状态，每种状态最多只能服务于所有 n 元集合中的 f^n。',
+  'No filter whatever, however clever, does with less than log2(1/f) bits per key: 6.64 bits for 1%.':
+    '无论多么巧妙，任何过滤器每键都不能少于 log2(1/f) 位：1% 是 6.64 位。',
   'A blocked filter puts all probes of a word into one block of 256 bits, which is one access to memory instead of k. Some blocks get more words than others, so its rate is above p^k; the planner sums over the loads of the blocks.':
     '分块过滤器把一个单词的所有探测放进同一个 256 位的块，只访问一次内存而不是 k 次。各块装的单词有多有少，因此误判率高于 p^k；规划器按各块的负载求和。',
-  'A counting filter has a small counter in place of each bit, so that words can be taken out again. LevelDB hashes to 32 bits only and derives all probes from them.':
-    '计数过滤器用小计数器代替每一位，因此单词可以再取出。LevelDB 只取 32 位哈希，所有探测都由它导出。',
   'Look into a filter file': '看看过滤器文件里有什么',
   'Filters of umbel, Guava, Spark, LevelDB, RocksDB, RedisBloom, Parquet, ClickHouse, DCSO and others, and the filters inside Parquet files and tables of LevelDB and RocksDB.':
     '支持 umbel、Guava、Spark、LevelDB、RocksDB、RedisBloom、Parquet、ClickHouse、DCSO 等的过滤器，以及 Parquet 文件和 LevelDB、RocksDB 表内的过滤器。',

@@ -62,7 +62,8 @@ void *cli_realloc(void *old, size_t size);
 char *cli_strndup(const char *text, size_t len);
 
 /* Calls `hook` before an error exits the program (in the thread where the error happened) and
- * before SIGHUP, SIGINT, SIGQUIT or SIGTERM does (in a separate thread; a second signal kills immediately).
+ * before SIGHUP, SIGINT, SIGQUIT or SIGTERM does (in a separate thread; a second signal kills
+ * immediately).
  * Several threads may call it, and it may be re-entered if it fails: it must block other threads
  * and return immediately when called recursively.  Install it before starting other threads.
  * Signals that are ignored stay ignored. */

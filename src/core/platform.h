@@ -118,6 +118,13 @@ static inline ssize_t umbeli_no_transfer(int fd, void *bytes, size_t len, int64_
 #define UMBELI_HAVE_ATOMICS 0
 #endif
 
+/* Not for a switch: threads may be the caller's. */
+#if !defined(__wasm__) || defined(__wasm_atomics__)
+#define UMBELI_PER_THREAD _Thread_local
+#else
+#define UMBELI_PER_THREAD
+#endif
+
 #if (UMBELI_POSIX || defined(_WIN32)) && !defined(UMBEL_NO_THREADS) /* winpthreads */
 #define UMBELI_HAVE_THREADS 1
 #else

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/platform.h"
 #include "plan/plan_model.h"
 
 /* Filters would have different sizes on different machines. */
@@ -147,7 +148,7 @@ typedef struct solved {
 } solved;
 
 static solved *remembered(const umbel_plan *asked) {
-    static _Thread_local solved last[4];
+    static UMBELI_PER_THREAD solved last[4];
     uint64_t rate;
     memcpy(&rate, &asked->fpr, sizeof rate);
     return &last[umbel_mix(asked->capacity ^ asked->bytes ^ rate) % (sizeof last / sizeof *last)];
