@@ -398,8 +398,10 @@ UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_
 /* ---- Bytes and files ---------------------------------------------------------------------- */
 
 /* Makes a filter from untrusted bytes, which must be exactly one filter.  Allocates no more than
- * they justify.  If `as` is NULL, the format is recognised; otherwise `as` names the format and,
- * where the bytes do not say enough about themselves, what the filter was made with. */
+ * they justify, and for an empty filter whose bits are not stored (datasketches) at most 64 MiB, or
+ * opts->max_bytes if that is given.  If `as` is NULL, the format is recognised; otherwise `as`
+ * names the format and, where the bytes do not say enough about themselves, what the filter was
+ * made with. */
 UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 

@@ -145,7 +145,8 @@ const cli_command cli_command_verify = {
                 "# Is every key present, and how often is the answer wrong for others?\n"
                 "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n",
     .text =
-        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed; only umbel's own format has any, so of the others it proves no more than that they can be read. --present proves that there "
+        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed; of a "
+        "format that has none it proves no more than that it can be read, and says so. --present proves that there "
         "are no false negatives. --absent measures the false-positive rate with keys that "
         "were not added, gives the range in which the true rate lies, and says whether the "
         "promise is kept.",

@@ -95,11 +95,21 @@ static void check_file(char *const field[FIELDS], const bytes *header, const byt
 /* The words that rows of the tables have, or imply, as bits. */
 static uint32_t words_seen;
 
+/* Other words can have the same traits: digests do. */
+static bool has_traits_alone(uint32_t traits, uint32_t index) {
+    umbel_word other;
+    for (uint32_t i = 0; umbel_recipe_word(i, &other); i++) {
+        if (i != index && other.traits == traits) return false;
+    }
+    return traits != 0;
+}
+
 static void see_words(const umbel_recipe *r) {
     umbel_word word;
     for (uint32_t i = 0; umbel_recipe_word(i, &word); i++) {
         const char *at = strstr(umbel_recipe_text(r), word.name);
-        bool implied = word.traits && (umbel_recipe_traits(r) & word.traits) == word.traits;
+        bool implied = has_traits_alone(word.traits, i) &&
+                       (umbel_recipe_traits(r) & word.traits) == word.traits;
         if (at || implied) words_seen |= UINT32_C(1) << i;
     }
 }
