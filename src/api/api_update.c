@@ -416,19 +416,25 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
     return e;
 }
 
+static umbel_err savable(const umbel_filter *f, umbel_format format, const umbeli_codec **codec,
+                         umbel_diag *diag) {
+    umbel_err e = umbeli_codec_writing(f, format, codec, diag);
+    return e ? e : umbeli_check_now(f, diag);
+}
+
 umbel_err umbel_update_save(umbel_update *u, const umbel_filter *filter, umbel_format format,
                             umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
     struct stat st = {0};
     bool exists, special;
     int saved = errno;
-    umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
-    if (!e) e = umbeli_check_now(filter, diag);
+    umbel_err e = savable(filter, format, &codec, diag);
     if (!e) e = look_at(u->path, &st, &exists, &special, diag);
-    if (e) return e;
-    if (diag) *diag = (umbel_diag){0};
-    e = special ? write_special(filter, codec, u->path, diag)
-                : replace(u, filter, codec, exists ? &st : NULL, diag);
+    if (!e) {
+        if (diag) *diag = (umbel_diag){0};
+        e = special ? write_special(filter, codec, u->path, diag)
+                    : replace(u, filter, codec, exists ? &st : NULL, diag);
+    }
     errno = saved;
     return e;
 }
@@ -436,8 +442,11 @@ umbel_err umbel_update_save(umbel_update *u, const umbel_filter *filter, umbel_f
 umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format, const char *path,
                           umbel_diag *diag) {
     umbel_update *u = NULL;
+    const umbeli_codec *codec = NULL;
     umbel_diag begun = {0};
-    umbel_err e = umbel_update_begin(path, -1, &u, &begun);
+    umbel_err e = savable(filter, format, &codec, diag);
+    if (e) return e; /* before a lock is waited for, or created */
+    e = umbel_update_begin(path, -1, &u, &begun);
     if (e) {
         if (diag) *diag = begun;
         return e;

@@ -88,11 +88,13 @@ static int free_samples(void **state) {
     return 0;
 }
 
-/* Clears what is set, and sets what is not. */
+/* Clears what was set, and sets what was not: twice is not mended. */
 static void damage(sample *s, uint64_t piece) {
-    uint8_t *from = s->bytes + s->at + piece * UMBELI_PIECE;
+    uint64_t from = s->at + piece * UMBELI_PIECE;
     uint64_t left = native_get(s->bytes, 104, 8) - piece * UMBELI_PIECE;
-    for (uint64_t i = 0; i < left && i < 64 * CLEAR; i++) from[i] ^= 0xff;
+    for (uint64_t i = 0; i < left && i < 64 * CLEAR; i++) {
+        s->bytes[from + i] = s->good[from + i] ^ 0xff;
+    }
 }
 
 static void mend(sample *s) {
