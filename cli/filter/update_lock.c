@@ -62,7 +62,7 @@ void cli_update_lock(const char *path, const cli_settings *s) {
         }
         nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
     }
-    if (diag.what) cli_warn("unlocked", path, "%s", diag.what);
+    if (diag.what) cli_warn("not_locked", path, "%s", diag.what);
 }
 
 umbel_err cli_update_save(const umbel_filter *f, umbel_format format, umbel_diag *diag) {

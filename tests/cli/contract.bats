@@ -113,6 +113,8 @@ CASES = {  # row: commands, each with what is done before it
     "N keys were not in the filter": [(counting, ["remove", "c.umb", "distinct"])],
     "N% of the plan is used up": [(most, ["add", "most.umb", "more"])],
     "the false-positive rate will be": [(None, ["build", "--format", "guava", "-n", "1", "-p", "0.001%", *out, "-e", "x"])],
+    "DataSketches for C++ misreads filters of 512 MiB and more": [
+        (None, ["build", "--format", "datasketches", "-n", "448126080", "-p", "1%", "-f", "-o", "/dev/null", "-e", "x"])],
     "the false-positive rate for keys like these is": [
         (None, ["build", "--format", "dcso", "-n", "100", "-p", "1e-5", *out, "form"]),
         (form, ["add", "form.bloom", "form"])],

@@ -72,7 +72,12 @@ damaged="bad.umb: payload checksum: the bits are damaged, at byte"
 @test "damage: no figures are made of damaged bits" {
     build line
     refused "$damaged" umbel info bad.umb
-    refused "$damaged" umbel info --json bad.umb
+    run --separate-stderr umbel info --json bad.umb
+    [ "$status" -eq 2 ]
+    [[ $stderr == "umbel: $damaged "* ]]
+    [ "${#stderr_lines[@]}" -eq 1 ]
+    jq -e --arg said "$stderr" '(keys == ["command", "errors", "status", "warnings"]) and .status == 2 and .warnings == []
+        and [.errors[] | "umbel: \(.where): \(.text)"] == [$said]' <<< "$output"
 }
 
 @test "damage: verify says which formats have no checksums" {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# Every example of every help page (the man pages have the same) runs, in a folder with the files it names
+# Every example of every help page (`--all`; the man pages have the same) runs, in a folder with the files it names
 load helper
 
 @test "examples: each of each help page runs" {
@@ -82,7 +82,7 @@ NO_IS_FINE = re.compile(r"--check|^umbel (cmp|check|diff)|^if ")
 pages = ["umbel"] + re.findall(r"^  ([a-z]+) ", run([umbel, "--help"]).stdout.split("\nCommands\n")[1].split("\n\n")[0], re.M)
 seen = 0
 for page in pages:
-    text = re.sub(r" \\\n +", " ", run([umbel, "help", page]).stdout)  # lines that are continued
+    text = re.sub(r" \\\n +", " ", run([umbel, "help", page, "--all"]).stdout)  # lines that are continued
     examples = [l[2:] for l in text.split("Examples\n")[1].split("\n\nUsage")[0].splitlines() if not l.startswith("  #")]
     assert examples, page
     fixtures()

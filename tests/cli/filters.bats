@@ -333,7 +333,7 @@ P
     refused "list.bloom: already exists" umbel convert -o list.bloom list.bloom
     umbel convert -q -f -o list.bloom list.bloom
     cmp plain.bloom list.bloom
-    umbel convert --help | grep -q 'OUT may be IN itself'
+    umbel help convert --all | grep -q 'OUT may be IN itself'
 }
 
 @test "convert: native to native keeps everything" {

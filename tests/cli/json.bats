@@ -66,6 +66,7 @@ for quiet in ([], ["-q"], ["-qq"]):
     report("merge", "--json", *q, "-o", "m.umb", "k.umb", "small.umb", status=2)
     report("intersect", "--json", *q, "-o", "m.umb", "k.umb", "k.umb", status=0)
     report("fold", "--json", *q, "-p", "1%", "-o", "m.umb", "k.umb", status=0)
+    report("convert", "--json", *q, "-o", "m.umb", "k.umb", status=0), report("convert", "--json", *q, "-o", "m.umb", "few", status=2)
     report("add", "--json", *quiet, "k.umb", "more", status=0)
     report("remove", "--json", *quiet, "c.umb", "more", status=1)
     for command in ("uniq", "diff"):
@@ -118,7 +119,11 @@ unseen = set(schema["properties"]) - seen
 elsewhere = {"key", "server", "database", "shards", "resumed_bytes", "faults", "fpr_below", "fingerprint", "fpr_alike", "text",
              "properties", "advice", "layers", "outdated", "block_offset", "block_bytes", "first_malformed"}
 assert unseen <= elsewhere, unseen - elsewhere
-assert commands | {"push", "table"} == set(schema["properties"]["command"]["enum"]), commands
+listed = subprocess.run([umbel, "--help"], capture_output=True, text=True).stdout.split("\nCommands\n")[1].split("\n\n")[0]
+reporting = {c for c in re.findall(r"^  ([a-z]+) ", listed, re.M)
+             if "--json[=FILE]" in subprocess.run([umbel, "help", c, "--all"], capture_output=True, text=True).stdout}
+assert reporting | {"push", "table"} == set(schema["properties"]["command"]["enum"]), reporting
+assert commands | {"push", "table"} == reporting | {"push", "table"}, commands
 P
 }
 

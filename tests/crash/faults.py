@@ -8,6 +8,7 @@ nothing else is left behind.  With --seconds: the same over several threads, cal
 random.
 """
 import errno
+import json
 import random
 import time
 from collections import Counter
@@ -59,6 +60,27 @@ def is_part(output, whole, scene):
     return scene.arguments[0] == "check" and all(line in rest for line in output.splitlines(True))
 
 
+def is_report_of(errors, output, whole):
+    """Is it the object of --json, with the error, and else only what a run without faults says?"""
+    try:
+        said, good = json.loads(output), json.loads(whole)
+    except ValueError:
+        return False
+    messages = [f"umbel: {e['where']}: {e['text']}" for e in said.pop("errors")]
+    return said.pop("status") == 2 and len(messages) == 1 and errors.startswith(messages[0]) and \
+        said.items() <= good.items()
+
+
+def check_output_of_failed(stage, scene, outcome, fault):
+    output, errors = stage.output(), stage.errors()
+    wrote = is_part(output, outcome.output, scene)
+    if "--json" in scene.arguments and not errors.startswith("umbel: standard output: "):
+        # What fails before the options are read has no report.
+        early = output == b"" and errors.startswith("umbel: out of memory")
+        wrote = early or is_report_of(errors, output, outcome.output)
+    need(wrote, scene.name, fault, "wrote other output:", output, errors)
+
+
 def one_fault(stage, scene, outcome, fault, threads=1):
     """False if the command did not reach that call."""
     stage.reset()
@@ -72,7 +94,7 @@ def one_fault(stage, scene, outcome, fault, threads=1):
              "succeeded with other output")
     else:
         check_output_of_error(stage, scene, fault)
-        need(is_part(stage.output(), outcome.output, scene), scene.name, fault, "wrote other output")
+        check_output_of_failed(stage, scene, outcome, fault)
     check_files(stage, scene, outcome, fault, status)
     return True
 
