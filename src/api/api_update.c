@@ -124,10 +124,14 @@ static bool honoured(const struct stat *st, const writers *w) {
 
 /* Lets those use a new lock file who may write the target. */
 static void share(int fd, const writers *w) {
+#if UMBELI_HAVE_FILE_MODES
     bool given = fchown(fd, geteuid() ? (uid_t)-1 : w->uid, w->gid) == 0;
     umbeli_attributes_unlist(fd); /* it may have a list from its directory */
     mode_t group = given && (w->bits & 020) ? 060 : 0;
     (void)fchmod(fd, 0600 | group | (w->bits & 002 ? 006 : 0));
+#else
+    (void)fd, (void)w;
+#endif
 }
 
 static void pause_for(long milliseconds) {

@@ -14,7 +14,7 @@
  *                                        one left behind is not removed
  *   DIRECTORY_SYNC   api/api_update      after a power cut the old file may be back
  *   FILE_MODES       api/api_update, api/file_attributes   a replaced file gets the permissions of
- *                                        a new one
+ *                                        a new one, and its lock is only for its owner
  *   EXTENDED_ATTRIBUTES  api/file_attributes   a replaced file loses its access control list and
  *                                        extended attributes
  *   PROCESS_IDS      api/api_update      names of temporary files hold 0 instead
