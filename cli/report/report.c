@@ -48,16 +48,15 @@ static json_t *notices(bool warnings) {
     return list;
 }
 
-static int put_json(const char *text, size_t len, void *ctx) {
-    (void)ctx;
+static bool put_json(const char *text, size_t len) {
     while (len) {
         ssize_t n = write(whole.fd, text, len);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return -1;
+        if (n < 0) return false;
         text += n;
         len -= (size_t)n;
     }
-    return 0;
+    return true;
 }
 
 static void close_report(int status) {
@@ -69,11 +68,14 @@ static void close_report(int status) {
     json_object_set_new(object, "errors", notices(false));
     size_t flags = JSON_INDENT(2) | JSON_REAL_PRECISION(12);
     if (isatty(whole.fd)) flags |= JSON_ENSURE_ASCII;
-    bool failed = json_dump_callback(object, put_json, NULL, flags) || put_json("\n", 1, NULL);
+    /* Not by json_dump_callback, which goes on after a part that could not be written. */
+    char *text = json_dumps(object, flags);
+    bool failed = !text || !put_json(text, strlen(text)) || !put_json("\n", 1);
     if (failed && errno == EPIPE) _exit(CLI_ERROR);
     if (failed) {
         cli_die_sys(strcmp(whole.s->json, "-") ? whole.s->json : "standard output", errno);
     }
+    free(text);
     json_decref(object);
 }
 
@@ -116,7 +118,8 @@ static void open_report(cli_settings *s) {
 }
 
 int cli_report_run(int (*run)(const cli_settings *s), const cli_settings *s) {
-    static cli_settings own; /* an error in another thread may need it */
+    static cli_settings own;               /* an error in another thread may need it */
+    json_set_alloc_funcs(cli_alloc, free); /* jansson leaves out what it has no memory for */
     if (!s->json) return run(s);
     own = *s;
     whole.s = &own;

@@ -66,7 +66,8 @@ def is_report_of(errors, output, whole):
         said, good = json.loads(output), json.loads(whole)
     except ValueError:
         return False
-    messages = [f"umbel: {e['where']}: {e['text']}" for e in said.pop("errors")]
+    messages = [": ".join(["umbel", *filter(None, (e.get("where"), e["text"]))])
+                for e in said.pop("errors")]
     return said.pop("status") == 2 and len(messages) == 1 and errors.startswith(messages[0]) and \
         said.items() <= good.items()
 
@@ -74,10 +75,10 @@ def is_report_of(errors, output, whole):
 def check_output_of_failed(stage, scene, outcome, fault):
     output, errors = stage.output(), stage.errors()
     wrote = is_part(output, outcome.output, scene)
-    if "--json" in scene.arguments and not errors.startswith("umbel: standard output: "):
-        # What fails before the options are read has no report.
-        early = output == b"" and errors.startswith("umbel: out of memory")
-        wrote = early or is_report_of(errors, output, outcome.output)
+    if "--json" in scene.arguments:
+        # There is no report before the options are read, and none if writing it fails.
+        without = errors.startswith(("umbel: standard output: ", "umbel: out of memory"))
+        wrote = wrote and without or is_report_of(errors, output, outcome.output)
     need(wrote, scene.name, fault, "wrote other output:", output, errors)
 
 
@@ -90,8 +91,8 @@ def one_fault(stage, scene, outcome, fault, threads=1):
         return False
     need(status in (2, outcome.status), scene.name, fault, "ended with", status, stage.errors())
     if status == outcome.status:
-        need(stage.output() == outcome.output or scene.arguments[0] == "info", scene.name, fault,
-             "succeeded with other output")
+        need(stage.output() == outcome.output, scene.name, fault, "succeeded with other output",
+             stage.output())
     else:
         check_output_of_error(stage, scene, fault)
         check_output_of_failed(stage, scene, outcome, fault)
