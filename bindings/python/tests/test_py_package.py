@@ -176,6 +176,8 @@ def test_the_tag_is_true(tmp_path):
     assert f"Tag: {WHEELS[-1].stem.split('-', 2)[2]}\n" in wheel.read(name).decode()
     library = wheel.extract("umbel/_umbel.abi3.so", tmp_path)
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library, check=True).stdout))
+    # The loader itself serves variables of threads; auditwheel leaves it out, too.
+    needed = {name for name in needed if not name.startswith("ld-linux")}
     assert needed and needed <= {"libc.so.6", "libm.so.6", "libpthread.so.0"}
     used = re.findall(r"\bName: (\w+?)_([0-9.]+)", run("readelf", "-V", "--wide", library, check=True).stdout)
     assert {of for of, _ in used} == {"GLIBC"}
