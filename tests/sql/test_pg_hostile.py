@@ -157,11 +157,12 @@ def test_cancelled_in_parallel_workers(db):
 
 
 def test_out_of_memory(connect):
-    """A server whose processes may have 400 MB of address space."""
+    """A server whose processes may have 400 MB of address space, which is less than a value may have."""
     server = new_cluster(["shared_buffers=16MB"], wrapper=["prlimit", f"--as={400 << 20}"])
     try:
         db = connect(server)
-        for query in ("SELECT umbel_agg(i, 6e8, 0.01) FROM generate_series(1, 10) i",
+        for query in ("SELECT umbel_agg(i, NULL, NULL, umbel_with(kind => 'blocked', bytes => 450 * 1048576))"
+                      " FROM generate_series(1, 10) i",
                       "SELECT umbel_build_agg(i, 0.01) FROM " + ENDLESS):
             assert attempt(db, query) == "53200"
             assert db.one("SELECT 7 <@ umbel_agg(i, 10, 0.01) FROM generate_series(1, 10) i")
