@@ -273,4 +273,5 @@ void cli_check_end(cli_check *c, const cli_lines *read) {
     }
     if (c->out.used) cli_output_flush(&c->out);
     free(c->out.buffer);
+    free(c->header.text);
 }

@@ -271,6 +271,7 @@ int cli_uniq_counts(const cli_settings *s) {
     if (c.header.mixed) status = CLI_INCOMPLETE;
     status = cli_misfits_status(&read, recipe, s->top ? "not counted" : "printed", status);
     free(c.out.buffer);
+    free(c.header.text);
     cli_key_counts_free(&c.counts);
     if (s->top) cli_top_keys_free(&c.top);
     umbel_recipe_free(recipe);

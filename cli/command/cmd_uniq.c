@@ -390,6 +390,7 @@ static int run(const cli_settings *s) {
         summarise(&u, &read);
     }
     free(u.out.buffer);
+    free(u.header.text);
     if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
     int status =

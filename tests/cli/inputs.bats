@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: MIT
+# labels: asan
 # inputs.bats - files that are given as lines and may be something else: tests/golden/inputs
 load helper
 
