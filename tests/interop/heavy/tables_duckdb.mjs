@@ -64,7 +64,7 @@ async function compareTruth(column) {
     let named = 0;
     for (let v = 0; v < 400; v += 9) {
         const [[text]] = await rows(`SELECT (${column.sql})::VARCHAR FROM (SELECT ${v}::BIGINT AS v)`);
-        const ours = table(file, '--column', column.name, '--check', text).places
+        const ours = table(file, '--column', column.name, '--check', text).may_hold
             .map((at) => Math.floor(at / columns.length));
         const wanted = groupsWith(v);
         named += ours.length - wanted.length;
@@ -83,7 +83,7 @@ async function compareAnswers(column) {
             parquet_bloom_probe('${file}', '${column.name}', '${text}'::${column.type})`);
         const theirs = probed.filter((row) => !row[1]).map((row) => Number(row[0]));
         const said = table(file, '--column', column.name, '--check', text);
-        const ours = said.places.map((at) => Math.floor(at / columns.length));
+        const ours = said.may_hold.map((at) => Math.floor(at / columns.length));
         const same = ours.sort().join() === theirs.sort().join();
         group.add(same && said.may_contain === theirs.length > 0
             && said.status === (theirs.length > 0 ? 0 : 1), `${text}: ${ours}, not ${theirs}`);
