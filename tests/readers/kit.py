@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs the conformance kit (docs/formats/vectors.md) with programs that follow its protocol."""
+import os
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 
@@ -38,7 +40,8 @@ def wrong_about(program, path, expect):
 
 
 def run(kit, program, skip=lambda path: False):
-    """Names of the files, each with what is wrong about it."""
-    for path, expect, _ in index_of(kit):
-        if not skip(path):
-            yield path.stem, wrong_about(program, path, expect)
+    """Names of the files, each with what is wrong about it; as many programs at a time as there are processors."""
+    files = [(path, expect) for path, expect, _ in index_of(kit) if not skip(path)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong = pool.map(lambda file: wrong_about(program, *file), files)
+        yield from zip((path.stem for path, _ in files), wrong)
