@@ -143,15 +143,17 @@ check-web:
 	$(MAKE) --no-print-directory web
 	tests/web/run
 
-vectors: all
+vectors:
 	scripts/setup readers
+	$(MAKE) --no-print-directory all
 	scripts/make-vectors build/umbel build/umbel-vectors-1.tar.zst
 
 check-readers: vectors js
 	tests/readers/run
 
-bench-readers: all
+bench-readers:
 	scripts/setup readers
+	$(MAKE) --no-print-directory all
 	bench/readers/run.py
 
 bench:
@@ -164,8 +166,9 @@ bench:
 
 # The command against other commands, on LINES lines of URLs.
 LINES ?= 3e6
-bench-cli: all
+bench-cli:
 	scripts/setup bench
+	$(MAKE) --no-print-directory all
 	bench/cli/run.py $(LINES)
 	bench/cli/alternatives.py $(LINES)
 	bench/cli/recipes.py $(LINES)
@@ -173,8 +176,9 @@ bench-cli: all
 
 # The module, with KEYS keys.
 KEYS ?= 1e7
-bench-redis: all
+bench-redis:
 	scripts/setup test
+	$(MAKE) --no-print-directory all
 	bench/redis/run.py $(KEYS)
 
 # With Debian's Python, whose packages setup installs, whatever else comes first in PATH.
@@ -185,8 +189,9 @@ python:
 # Against the server whose pg_config comes first, or PG_CONFIG's.
 POSTGRES_OUT ?= $(CURDIR)/build/postgres
 SQLITE_OUT ?= $(CURDIR)/build/sqlite
-postgres: all
+postgres:
 	scripts/setup sql
+	$(MAKE) --no-print-directory all
 	$(MAKE) --no-print-directory postgres-extension
 
 postgres-extension:
@@ -196,8 +201,9 @@ postgres-extension:
 postgres-install: postgres-extension
 	$(MAKE) --no-print-directory -C $(POSTGRES_OUT) -f $(CURDIR)/bindings/postgres/Makefile VPATH=$(CURDIR)/bindings/postgres install
 
-sqlite: all
+sqlite:
 	scripts/setup sql
+	$(MAKE) --no-print-directory all
 	$(MAKE) --no-print-directory sqlite-extension
 
 sqlite-extension:
