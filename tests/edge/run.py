@@ -7,6 +7,8 @@ Servers come from Debian's packages, listen on loopback or Unix sockets, and are
 What cannot be installed is skipped by name, and fails where CI=true; what the system does not allow is skipped.  UMBEL, UMBEL_LIBRARY, LUA_JIT,
 LUA_53, MAKE_LIST and UMBEL_PYTHON name what is tested, if it is not below build/.
 """
+import atexit
+import functools
 import http.client
 import http.server
 import os
@@ -398,23 +400,26 @@ def knot_resolver(b):
     return resolver_blocks(port)
 
 
-def python_module(folder):
-    """Where `import umbel` finds it for Debian's Python; built if need be."""
+@functools.cache
+def python_module():
+    """Where `import umbel` finds it for Debian's Python; built once if need be."""
     given = os.environ.get("UMBEL_PYTHON")
     if given:
         return given
-    target = folder / "python"
-    subprocess.run(["/usr/bin/python3", "setup.py", "-q", "build", "--build-base", str(folder / "pybuild"),
-                    "--build-lib", str(target)], cwd=ROOT / "bindings" / "python", check=True,
+    target = Path(tempfile.mkdtemp(prefix="umbel-edge-python-"))
+    atexit.register(shutil.rmtree, target)
+    target.chmod(0o755)  # for the server's user
+    subprocess.run(["/usr/bin/python3", "setup.py", "-q", "build", "--build-base", str(target / "objects"),
+                    "--build-lib", str(target / "lib")], cwd=ROOT / "bindings" / "python", check=True,
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return str(target)
+    return str(target / "lib")
 
 
 def unbound(b):
     program, port, names = need("unbound"), free_port(), Names()
     if not Path("/usr/lib/python3/dist-packages/unboundmodule.py").exists():
         raise Skip("python3-unbound is not installed")
-    path = python_module(b.folder)
+    path = python_module()
     script = b.write("umbel_list.py", b.block("unbound", "umbel_list.py"))
     part = b.block("unbound", "umbel.conf", **{"/etc/unbound/umbel_list.py": script})
     config = b.write("unbound.conf", f"""server:

@@ -131,7 +131,7 @@ class Server:
     def wait_ready(self):
         def ready():
             if self.process.poll() is not None:
-                raise RuntimeError(f"the server did not start:\n{self.log()[-2000:]}")
+                raise RuntimeError(f"the server did not start:\n{self.log()[-20000:]}")
             client = Client(self.socket_path)
             answer = client("PING")
             client.close()
