@@ -22,11 +22,19 @@ static uint8_t bytes[BATCH][KEY];
 static umbel_key keys[BATCH];
 static uint8_t hit[BATCH];
 
+/* Go's filters are asked about words: no two of them share a hash of 32 bits. */
+static size_t key_length(const format_form *form) {
+    umbel_format format = form->made.format;
+    if (form->about.key_len) return form->about.key_len;
+    return format == UMBEL_FMT_COREKV || format == UMBEL_FMT_BADGER ? sizeof(uint32_t) : KEY;
+}
+
 static void draw_keys(const format_form *form, size_t n) {
+    const size_t len = key_length(form);
     for (size_t i = 0; i < n; i++) {
         uint64_t words[2] = {draw(), draw()};
         memcpy(bytes[i], words, KEY);
-        keys[i] = (umbel_key){bytes[i], form->about.key_len ? form->about.key_len : KEY};
+        keys[i] = (umbel_key){bytes[i], len};
     }
 }
 
