@@ -74,7 +74,7 @@ bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len)
  * max_bytes as for bf_value_add. */
 bool bf_small_grow(bf_value *v, uint64_t max_bytes);
 
-/* Gives a filter that nobody reserved the size for so many keys, at least those that it has, at
+/* Sizes a filter that nobody reserved for this many keys, at least those that it has, at
  * once; where that cannot be, it stays as it is. */
 void bf_small_fit(bf_value *v, uint64_t keys, uint64_t max_bytes);
 

@@ -22,7 +22,7 @@ static uint8_t bytes[BATCH][KEY];
 static umbel_key keys[BATCH];
 static uint8_t hit[BATCH];
 
-/* Go's filters are asked about words: no two of them share a hash of 32 bits. */
+/* What those systems make filters of: corekv and Badger take words of 32 bits. */
 static size_t key_length(const format_form *form) {
     umbel_format format = form->made.format;
     if (form->about.key_len) return form->about.key_len;

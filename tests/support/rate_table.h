@@ -9,7 +9,7 @@
 
 #include "every_format.h"
 
-/* Fills filters as every_format made the form, for so many keys, and looks up absent keys; returns 0 if
+/* Fills filters of the form, as every_format made it, and looks up absent keys; returns 0 if
  * both the plan and the live rate are within 5% of what was found, or within what chance explains
  * among two million lookups, and if the bytes tell the number of keys.  Prints a line
  * "# name | keys | rate | bits | hashes | plan | live | found | what that is known to". */
