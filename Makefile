@@ -4,6 +4,7 @@
 #   make            the library and the command
 #   make demo       installs what is missing, builds, demonstrates the main use end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many in parallel)
+#   make quick      what changed SINCE the upstream branch: builds, checks, its tests; below a minute
 #   make check-builds   compiles the library as other systems and projects do
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)
@@ -43,7 +44,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 export JOBS
 
-.PHONY: all demo check check-edge bench-edge check-long check-cross check-musl analyse coverage \
+.PHONY: all demo check quick check-edge bench-edge check-long check-cross check-musl analyse coverage \
         check-builds check-interop \
         check-servers fuzz mutate soak js web check-web vectors check-readers bench-readers \
         bench bench-cli bench-redis python \
@@ -65,6 +66,9 @@ demo:
 check:
 	scripts/setup test
 	tests/run
+
+quick:
+	tests/quick $(SINCE)
 
 check-builds:
 	scripts/setup test
