@@ -31,7 +31,7 @@
  *   structs    Every struct ends in `reserved` words: zero in what you pass in, zero in what you
  *              get back, so that a later version can use them.  Start from { 0 } or a designated
  *              initialiser.  Enums may gain values; existing numbers never change.
- *              Final structs: umbel_key, umbel_alloc and umbel_confirm.
+ *              Final structs: umbel_key, umbel_alloc, umbel_confirm and umbel_guard.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_meta.h (text that travels with a filter), umbel_recipe.h (records into keys),
@@ -83,8 +83,9 @@ typedef enum umbel_err {
     UMBEL_EIO = 12,      /* the operating system refused; diag->sys holds its errno             */
     UMBEL_ESECRET = 13,  /* the secret is wrong, missing, or given where none is needed         */
     UMBEL_EUNKNOWN = 14, /* format not recognised; specify one                                  */
-    UMBEL_EUNSYNCED = 15 /* saved and in place, but the directory could not be synced: a power
-                             cut may bring the old file back; diag->sys holds the errno          */
+    UMBEL_EUNSYNCED = 15, /* saved and in place, but the directory could not be synced: a power
+                              cut may bring the old file back; diag->sys holds the errno         */
+    UMBEL_EUNSIGNED = 16 /* not signed as was demanded, or its number is that of an older edition */
 } umbel_err;
 
 /* Why something failed. */

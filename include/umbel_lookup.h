@@ -92,15 +92,30 @@ UMBEL_API umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *
  * it gives are for any thread that holds them. */
 typedef struct umbel_source umbel_source;
 
+/* Says whether the bytes of a file may be used, before anything is made of them: who signed them,
+ * perhaps (umbel_trust_guard).  Files are then read into memory whatever their size, so that what
+ * it saw is what answers.  Final struct. */
+typedef struct umbel_guard {
+    /* An error refuses the file.  *number is that of the edition: one that is smaller than that of
+     * the file in force is refused as well, with UMBEL_EUNSIGNED. */
+    umbel_err (*accept)(void *ctx, const char *path, const void *bytes, size_t len,
+                        uint64_t *number, umbel_diag *diag);
+    void *ctx;
+    const char *beside; /* the end of the name of the file that it reads beside this one, such
+                         * as ".minisig": when that changes, a refused file is looked at again.
+                         * NULL: it reads none */
+} umbel_guard;
+
 typedef struct umbel_source_opts {
     const umbel_foreign *as; /* as for umbel_file_open; NULL: the format is recognised.  Copied */
     const umbel_opts *opts;  /* for every filter that is opened.  Copied                        */
     const char *recipe;      /* instead of the filters' own; NULL: theirs.  Copied              */
+    const umbel_guard *guard; /* NULL: every file is used.  Copied                              */
     /* Opens the file in another way: compressed, from elsewhere.  Its errors refuse the file; NULL:
-     * as above. */
+     * as above.  There is no guard then: only the opener knows the bytes. */
     umbel_err (*open)(void *ctx, const char *path, umbel_filter **out, umbel_diag *diag);
     void *ctx;
-    uint64_t reserved[4];
+    uint64_t reserved[3];
 } umbel_source_opts;
 
 UMBEL_API umbel_err umbel_source_open(const char *path, const umbel_source_opts *how,
@@ -120,7 +135,8 @@ typedef struct umbel_source_state {
     uint64_t since;    /* when the lookup in force was made, in seconds since 1970              */
     bool stale;        /* the file that is there now is not used, or there is none              */
     uint8_t reserved8[7];
-    uint64_t reserved[4];
+    uint64_t number; /* of the file in force, as the guard says; 0: there is no guard           */
+    uint64_t reserved[3];
 } umbel_source_state;
 
 /* Without looking again.  UMBEL_ECORRUPT if lookups have met damage in a mapped file

@@ -341,7 +341,8 @@ export type ErrorCode =
   | 'EIO'
   | 'ESECRET'
   | 'EUNKNOWN'
-  | 'EUNSYNCED';
+  | 'EUNSYNCED'
+  | 'EUNSIGNED';
 
 /** What failed, in the library's own words.  A key of a batch that is none is a TypeError with an `index`. */
 export class UmbelError extends Error {

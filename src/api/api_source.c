@@ -38,10 +38,12 @@ struct umbel_source {
     umbel_foreign as; /* the caller's, as are those below */
     umbel_opts opts;
     umbel_alloc alloc;
+    umbel_guard guard;
     uint8_t secret[16];
-    char *path, *recipe;
-    identity file, refused; /* in force; and the last one that is no filter for this source */
-    bool settled;           /* the refused one need not be read again while it is the same */
+    char *path, *recipe, *beside;
+    identity file, refused; /* in force; and the last one that is no filter for this source ... */
+    identity witness;       /* ... by what was beside it */
+    bool settled;           /* the refused one need not be read again while both are the same */
     const umbel_lookup *lookup;
     time_t asked_at; /* the second in which the file was last checked */
     umbel_source_state state;
@@ -61,10 +63,28 @@ static bool same_file(const identity *a, const identity *b) {
            a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
+/* What the guard reads beside the file; all zeros if there is nothing. */
+static identity identify_beside(const umbel_source *s) {
+    identity out = {0};
+    if (s->beside) (void)identify(s->beside, &out, NULL);
+    return out;
+}
+
 /* ---- reading ------------------------------------------------------------------------------ */
 
+/* An edition that was withdrawn is refused, however well it is signed. */
+static umbel_err admit(const umbel_source *s, const umbeli_mapping *b, uint64_t *number,
+                       umbel_diag *diag) {
+    const umbel_guard *g = s->how.guard;
+    if (!g) return UMBEL_OK;
+    umbel_err e = g->accept(g->ctx, s->path, b->bytes, b->len, number, diag);
+    if (e || *number >= s->state.number) return e;
+    return umbeli_fail(diag, UMBEL_EUNSIGNED, "its number is smaller than that of the list in use");
+}
+
 /* Reads the file with read(2): whoever truncates it meanwhile cannot kill us. */
-static umbel_err load(const umbel_source *s, umbel_filter **out, umbel_diag *diag) {
+static umbel_err load(const umbel_source *s, umbel_filter **out, uint64_t *number,
+                      umbel_diag *diag) {
     umbeli_mapping bytes;
     int fd;
     umbel_err e = umbeli_open(s->path, &fd, diag);
@@ -72,15 +92,16 @@ static umbel_err load(const umbel_source *s, umbel_filter **out, umbel_diag *dia
     e = umbeli_bytes_of(fd, &s->settings, &bytes, diag);
     umbeli_close(fd);
     if (e) return e;
-    e = umbel_decode(bytes.bytes, bytes.len, s->how.as, s->how.opts, out, diag);
+    e = admit(s, &bytes, number, diag);
+    if (!e) e = umbel_decode(bytes.bytes, bytes.len, s->how.as, s->how.opts, out, diag);
     umbeli_delete(&s->settings, bytes.bytes);
     return e;
 }
 
 static umbel_err open_filter(const umbel_source *s, const identity *file, umbel_filter **out,
-                             umbel_diag *diag) {
+                             uint64_t *number, umbel_diag *diag) {
     if (s->how.open) return s->how.open(s->how.ctx, s->path, out, diag);
-    if (file->size <= read_up_to) return load(s, out, diag);
+    if (file->size <= read_up_to || s->how.guard) return load(s, out, number, diag);
     return umbel_file_open(s->path, s->how.as, s->how.opts, out, diag);
 }
 
@@ -88,7 +109,8 @@ static umbel_err open_filter(const umbel_source *s, const identity *file, umbel_
 static umbel_err take(umbel_source *s, const identity *file, umbel_diag *diag) {
     umbel_filter *f = NULL;
     umbel_lookup *next = NULL;
-    umbel_err e = open_filter(s, file, &f, diag);
+    uint64_t number = 0;
+    umbel_err e = open_filter(s, file, &f, &number, diag);
     if (!e) e = umbeli_lookup_of(f, s->how.recipe, &next, diag);
     if (e) {
         umbel_free(f);
@@ -100,6 +122,7 @@ static umbel_err take(umbel_source *s, const identity *file, umbel_diag *diag) {
     s->lookup = next;
     s->file = *file;
     s->state.since = (uint64_t)now.tv_sec;
+    s->state.number = number;
     return UMBEL_OK;
 }
 
@@ -116,12 +139,16 @@ static time_t second_now(void) {
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
-static bool keep_text(const umbeli_settings *settings, const char *text, char **out) {
-    size_t len = text ? strlen(text) + 1 : 0;
+/* A copy of the text, if it is not NULL, with an end. */
+static bool keep_text(const umbeli_settings *settings, const char *text, const char *end,
+                      char **out) {
+    size_t len = text ? strlen(text) : 0;
     if (!text) return true;
-    *out = umbeli_new(settings, len);
-    if (*out) memcpy(*out, text, len);
-    return *out != NULL;
+    *out = umbeli_new(settings, len + strlen(end) + 1);
+    if (!*out) return false;
+    memcpy(*out, text, len);
+    strcpy(*out + len, end);
+    return true;
 }
 
 /* Everything that `how` points to is copied: files are still opened after the caller has gone. */
@@ -144,8 +171,14 @@ static umbel_err keep(umbel_source *s, const char *path, const umbel_source_opts
         memcpy(s->secret, s->opts.secret, sizeof s->secret);
         s->opts.secret = s->secret;
     }
-    bool kept = keep_text(&s->settings, path, &s->path) &&
-                keep_text(&s->settings, s->how.recipe, &s->recipe);
+    if (s->how.guard) {
+        s->guard = *s->how.guard;
+        s->how.guard = &s->guard;
+    }
+    const char *beside = s->guard.beside;
+    bool kept = keep_text(&s->settings, path, "", &s->path) &&
+                keep_text(&s->settings, s->how.recipe, "", &s->recipe) &&
+                (!beside || keep_text(&s->settings, path, beside, &s->beside));
     s->how.recipe = s->recipe;
     return kept ? UMBEL_OK : umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a source");
 }
@@ -158,6 +191,7 @@ umbel_err umbel_source_open(const char *path, const umbel_source_opts *how, umbe
     if (how && !umbeli_reserved_zero(how->reserved, sizeof how->reserved)) {
         return umbeli_invalid(diag, "how.reserved: must be 0");
     }
+    if (how && how->guard && how->open) return umbeli_invalid(diag, "how.guard: not with open");
     umbel_err e = umbeli_settings_from(how ? how->opts : NULL, &settings, diag);
     if (e) return e;
     umbel_source *s = umbeli_new(&settings, sizeof *s);
@@ -180,6 +214,7 @@ void umbel_source_close(umbel_source *s) {
     if (!s) return;
     umbeli_settings settings = s->settings;
     umbel_lookup_free(s->lookup);
+    umbeli_delete(&settings, s->beside);
     umbeli_delete(&settings, s->recipe);
     umbeli_delete(&settings, s->path);
     umbeli_delete(&settings, s);
@@ -187,20 +222,21 @@ void umbel_source_close(umbel_source *s) {
 
 /* ---- replacing ---------------------------------------------------------------------------- */
 
-/* The same bytes would be refused again; memory and the system may do better next time.  A file
- * that has only just changed may change again within one tick of the file system's clock. */
-static bool stays_refused(umbel_err e, const identity *file) {
+/* A file that has only just changed may change again within one tick of the file system's clock. */
+static bool has_settled(const identity *file) {
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
-    bool settled = now.tv_sec - file->changed.tv_sec >= 2 || now.tv_sec < file->changed.tv_sec;
-    return e != UMBEL_ENOMEM && e != UMBEL_EIO && settled;
+    return now.tv_sec - file->changed.tv_sec >= 2 || now.tv_sec < file->changed.tv_sec;
 }
 
-static void note_refusal(umbel_source *s, const identity *file, umbel_err e) {
+/* The same bytes would be refused again; memory and the system may do better next time. */
+static void note_refusal(umbel_source *s, const identity *file, const identity *beside,
+                         umbel_err e) {
     bool again = s->last.err && same_file(file, &s->refused);
     s->state.refused += !again;
     s->refused = *file;
-    s->settled = stays_refused(e, file);
+    s->witness = *beside;
+    s->settled = e != UMBEL_ENOMEM && e != UMBEL_EIO && has_settled(file) && has_settled(beside);
 }
 
 umbel_err umbel_source_refresh(umbel_source *s, umbel_diag *diag) {
@@ -210,11 +246,12 @@ umbel_err umbel_source_refresh(umbel_source *s, umbel_diag *diag) {
     now.err = identify(s->path, &file, &now.why);
     s->asked_at = second_now();
     bool other = !now.err && !same_file(&file, &s->file);
-    if (other && s->settled && same_file(&file, &s->refused)) {
+    identity beside = identify_beside(s);
+    if (other && s->settled && same_file(&file, &s->refused) && same_file(&beside, &s->witness)) {
         now = s->last;
     } else {
         if (other) now.err = take(s, &file, &now.why);
-        if (now.err) note_refusal(s, &file, now.err);
+        if (now.err) note_refusal(s, &file, &beside, now.err);
         if (!now.err) s->settled = false;
         s->state.replaced += other && !now.err;
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -414,6 +415,86 @@ static void test_replaced(void **state) {
     umbel_lookup_free(old);
 }
 
+/* A guard that reads its verdict beside the file: a number, or nothing. */
+typedef struct verdicts {
+    unsigned asked;
+    size_t last; /* bytes */
+} verdicts;
+
+static umbel_err vouched(void *ctx, const char *file, const void *bytes, size_t len,
+                         uint64_t *number, umbel_diag *diag) {
+    verdicts *v = ctx;
+    char beside[128];
+    unsigned long long n;
+    snprintf(beside, sizeof beside, "%s.ok", file);
+    FILE *from = fopen(beside, "r");
+    bool ok = from && fscanf(from, "%llu", &n) == 1;
+    if (from) fclose(from);
+    v->asked++;
+    v->last = bytes ? len : 0;
+    if (!ok) {
+        diag->what = "nobody vouches for it";
+        return UMBEL_EUNSIGNED;
+    }
+    *number = n;
+    return UMBEL_OK;
+}
+
+static void vouch(const char *number) {
+    char beside[128];
+    snprintf(beside, sizeof beside, "%s.ok", path);
+    if (number) {
+        file_put(beside, number, strlen(number));
+    } else {
+        unlink(beside);
+    }
+}
+
+/* Nothing is used that the guard has not seen, and nothing older than what is in use. */
+static void test_guarded(void **state) {
+    (void)state;
+    verdicts seen = {0};
+    const umbel_guard guard = {vouched, &seen, ".ok"};
+    umbel_source_opts how = {.guard = &guard};
+    umbel_source *s = NULL;
+    umbel_diag diag = {0};
+    save("first", "line");
+    vouch(NULL);
+    assert_int_equal(umbel_source_open(path, &how, &s, &diag), UMBEL_EUNSIGNED);
+    assert_string_equal(diag.what, "nobody vouches for it");
+    vouch("7");
+    assert_ok(umbel_source_open(path, &how, &s, &diag));
+    struct stat st;
+    assert_int_equal(stat(path, &st), 0);
+    assert_int_equal(seen.last, st.st_size);
+    assert_int_equal(state_of(s, UMBEL_OK).number, 7);
+
+    vouch("6");
+    save("second", "line");
+    assert_int_equal(umbel_source_refresh(s, &diag), UMBEL_EUNSIGNED);
+    assert_true(has(umbel_source_now(s), "first"));
+    assert_int_equal(state_of(s, UMBEL_EUNSIGNED).number, 7);
+
+    /* Refused for good, until what is beside it changes. */
+    nanosleep(&(struct timespec){.tv_sec = 3}, NULL);
+    assert_int_equal(umbel_source_refresh(s, NULL), UMBEL_EUNSIGNED);
+    unsigned before = seen.asked;
+    assert_int_equal(umbel_source_refresh(s, NULL), UMBEL_EUNSIGNED);
+    assert_int_equal(seen.asked, before);
+    vouch("8");
+    assert_ok(umbel_source_refresh(s, &diag));
+    assert_true(has(umbel_source_now(s), "second"));
+    assert_int_equal(state_of(s, UMBEL_OK).number, 8);
+
+    /* A number that is no filter's does not count. */
+    vouch("9");
+    file_put(path, "nonsense", 8);
+    assert_int_equal(umbel_source_refresh(s, NULL), UMBEL_EUNKNOWN);
+    assert_int_equal(state_of(s, UMBEL_EUNKNOWN).number, 8);
+    vouch(NULL);
+    umbel_source_close(s);
+}
+
 /* A refused file is read once it has settled, and not again until it changes; what was refused does
  * not count as replaced. */
 static void test_refused_once(void **state) {
@@ -571,6 +652,7 @@ int main(void) {
         cmocka_unit_test(test_good_names),     cmocka_unit_test(test_golden),
         cmocka_unit_test(test_line),           cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_damage),         cmocka_unit_test(test_replaced),
+        cmocka_unit_test(test_guarded),        cmocka_unit_test(test_guarded),
         cmocka_unit_test(test_refused_once),   cmocka_unit_test(test_truncated),
         cmocka_unit_test(test_unknown_recipe), cmocka_unit_test(test_options),
         cmocka_unit_test(test_not_opened),

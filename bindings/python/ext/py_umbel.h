@@ -20,7 +20,7 @@
 #include "umbel_meta.h"
 #include "umbel_plan.h"
 
-enum { UMBELPY_ERRORS = UMBEL_EUNSYNCED + 1 };
+enum { UMBELPY_ERRORS = UMBEL_EUNSIGNED + 1 };
 
 /* One per interpreter. */
 typedef struct umbelpy_state {

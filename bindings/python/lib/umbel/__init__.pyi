@@ -46,7 +46,7 @@ _Verdict = Literal["ok", "underdetermined", "bad-rate", "below-bound", "beyond-k
                    "too-small", "bad-kind", "bad-hashes"]
 _Code = Literal["OK", "EINVAL", "ENOMEM", "ELIMIT", "ECORRUPT", "EVERSION", "ESPACE", "EFULL",
                 "EFROZEN", "EMISMATCH", "ENOTSUP", "EABSENT", "EIO", "ESECRET", "EUNKNOWN",
-                "EUNSYNCED"]
+                "EUNSYNCED", "EUNSIGNED"]
 _Variant = Literal["int32", "mitz32", "guava2024", "index", "numbers", "pre2024", "v1"]
 
 __version__: str
@@ -85,6 +85,7 @@ class FileDeniedError(FileError, PermissionError): ...
 class SecretError(Error, ValueError): ...
 class UnknownFormatError(Error, ValueError): ...
 class UnsyncedError(Error, OSError): ...
+class UnsignedError(Error, ValueError): ...
 
 @final
 class Info:
