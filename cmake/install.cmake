@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What `make install` installs, and where: headers, libraries, pkg-config files, CMake package,
-# command, module, man pages, completions.
+# command, module, man pages, completions.  The components `command` and `module` are what a release
+# has as archives of their own (scripts/make-release).
 
 include(CMakePackageConfigHelpers)
 
@@ -19,11 +20,14 @@ foreach(side table leveldb) # umbel::table, umbel::table_static ...
     endif()
 endforeach()
 if(TARGET umbel_command)
-    install(TARGETS umbel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS umbel_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
     foreach(name ${apart})
-        install(TARGETS umbel_${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/umbel)
+        install(TARGETS umbel_${name}_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/umbel
+            COMPONENT command)
     endforeach()
-    install(FILES docs/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/umbel)
+    install(FILES docs/report.schema.json docs/formats/umbel.magic DESTINATION ${CMAKE_INSTALL_DATADIR}/umbel
+        COMPONENT command)
+    install(FILES docs/formats/umbel.xml DESTINATION ${CMAKE_INSTALL_DATADIR}/mime/packages COMPONENT command)
 endif()
 if(TARGET umbel_command AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     configure_file(cli/serve/umbel.service.in umbel.service @ONLY)
@@ -32,7 +36,7 @@ if(TARGET umbel_command AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
 endif()
 if(TARGET umbel_module)
     # Servers refuse a module that is not executable, and Debian's CMake does not make it so.
-    install(TARGETS umbel_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules
+    install(TARGETS umbel_module LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/redis/modules COMPONENT module
         PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
             GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 endif()
@@ -94,12 +98,13 @@ if(TARGET umbel_command AND PYTHON3 AND command_runs)
         DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/recipes.md docs/formats/README.md ${headers}
         COMMENT "Writing manual pages and completions" VERBATIM)
     add_custom_target(umbel_pages ALL DEPENDS ${pages}/written)
-    install(DIRECTORY ${pages}/man/ DESTINATION ${CMAKE_INSTALL_MANDIR})
-    install(FILES ${pages}/completions/umbel.bash
+    install(DIRECTORY ${pages}/man/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
+    install(DIRECTORY ${pages}/man/man1 ${pages}/man/man7 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
+    install(FILES ${pages}/completions/umbel.bash COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME umbel)
-    install(FILES ${pages}/completions/_umbel
+    install(FILES ${pages}/completions/_umbel COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-    install(FILES ${pages}/completions/umbel.fish
+    install(FILES ${pages}/completions/umbel.fish COMPONENT command
         DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 else()
     message(STATUS "No manual pages and completions: they need python3 and a command that runs here")
