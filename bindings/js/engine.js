@@ -58,20 +58,16 @@ function numberOf(list, name, what) {
   return at;
 }
 
-/** A whole number for a 64-bit argument. */
-function whole(value, name) {
+/** A whole number for an argument of so many bits. */
+function whole(value, name, bits = 64) {
   if (value === undefined || value === null) return 0n;
-  if (typeof value === 'bigint' && value >= 0n && value < 1n << 64n) return value;
-  if (Number.isInteger(value) && value >= 0 && value < 2 ** 64) return BigInt(value);
-  throw new RangeError(`${name}: a whole number from 0 to 2^64-1 is needed, not ${value}`);
+  if ((typeof value === 'bigint' || Number.isInteger(value)) && value >= 0 && value < 2 ** bits) return BigInt(value);
+  throw new RangeError(`${name}: a whole number from 0 to 2^${bits}-1 is needed, not ${value}`);
 }
 
-/** A number for a 32-bit argument. */
+/** A number or a flag for a 32-bit argument. */
 function small(value, name) {
-  if (value === undefined || value === null || value === false) return 0;
-  if (value === true) return 1;
-  if (Number.isInteger(value) && value >= 0 && value < 2 ** 32) return value;
-  throw new RangeError(`${name}: a whole number from 0 to 2^32-1 is needed, not ${value}`);
+  return typeof value === 'boolean' ? +value : Number(whole(value, name, 32));
 }
 
 function rate(value, name) {
@@ -91,6 +87,11 @@ const MAKING = ['kind', 'hashes', 'capacity', 'fpr', 'bytes', 'seed', 'secret', 
   'maxLayers', 'generations', 'manual'];
 const FOREIGN = ['format', 'variant', 'capacity', 'fpr', 'bytes', 'seed', 'hashes', 'bitsPerKey',
   'expansion', 'nonscaling'];
+
+/** Parameters of which the library's messages have another spelling than the options here. */
+function inOptions(text) {
+  return text.replace('bits_per_key', 'bitsPerKey').replace('max_layers', 'maxLayers');
+}
 
 /** The module's functions and memory. */
 export class Engine {
@@ -173,13 +174,13 @@ export class Engine {
 
   error() {
     const code = this.errors[this.wasm.error()] ?? 'EINVAL';
-    let message = this.texts(1, this.wasm.message() >>> 0)[0];
+    let message = inOptions(this.texts(1, this.wasm.message() >>> 0)[0]);
     // The engine does not know how much memory a forgotten filter holds, and may collect it late.
     if (code === 'ENOMEM') message += '; free() gives back what a filter holds';
     if (!this.wasm.blame) return new UmbelError(code, message); // the page's module
     this.wasm.blame();
     const [offset, need] = this.numbers(2);
-    return new UmbelError(code, message, { field: this.texts(1)[0], offset, need });
+    return new UmbelError(code, message, { field: inOptions(this.texts(1)[0]), offset, need });
   }
 
   isBuiltOnce(kind) {
@@ -436,6 +437,9 @@ export function bind(module) {
         known(options, FOREIGN, `a ${format} filter`);
         engine.setForeign(options);
         return new Filter(inside, engine.must(wasm.create_foreign()));
+      }
+      if (engine.isBuiltOnce(rest.kind ?? 'auto')) {
+        throw new UmbelError('ENOTSUP', 'kind: is built once, from all the keys: Filter.build', { field: 'kind' });
       }
       return engine.withSecret(secret, () => {
         engine.setParams(rest);

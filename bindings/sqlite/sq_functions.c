@@ -303,6 +303,7 @@ static umbel_err sq_begin(sqlite3_context *ctx, sq_build *b, int n, sqlite3_valu
     umbel_err e = sq_whole(sqlite3_value_double(args[1]), "capacity", &p.capacity, diag);
     if (!e) e = sq_options(c, n - 3, args + 3, &p, &opts, &recipe, diag);
     if (!e) e = umbel_create(&p, &opts, &b->filter, diag);
+    if (e == UMBEL_ENOTSUP) diag->what = "is built once, from all the keys: umbel_build(key, fpr)";
     if (!e) e = sq_settle(b, recipe, diag);
     if (e) return e;
     b->by_hash = umbel_takes_hashes(b->filter);

@@ -100,8 +100,9 @@ void cli_die_sys(const char *where, int sys) {
 static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
     char need[UMBEL_QUANTITY], enough[64];
     if (!diag || !diag->need) {
+        const char *what = diag && diag->what && !diag->field[0] ? diag->what : "";
         cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
-                diag && diag->what ? ": " : "", diag && diag->what ? diag->what : "");
+                what[0] ? ": " : "", what);
     }
     snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " is enough", diag->need);
     cli_die(where, enough, "needs %s, more than --max-memory allows",
@@ -117,11 +118,13 @@ static const char *option_of(const umbel_diag *diag) {
                  {"bytes", "-m"},
                  {"hashes", "--hashes"},
                  {"seed", "--seed"},
+                 {"kind", "--kind"},
                  {"bits_per_key", "--bits-per-key"},
                  {"expansion", "--expansion"},
                  {"nonscaling", "--nonscaling"},
                  {"variant", "--variant"},
                  {"secret", "--secret-file"},
+                 {"threads", "--threads"},
                  {"tmp", "--tmp"}};
     for (size_t i = 0; diag && i < sizeof names / sizeof *names; i++) {
         if (strcmp(diag->field, names[i].field) == 0) return names[i].option;
@@ -134,7 +137,6 @@ const char *cli_in_options(const char *text, char *out, size_t cap) {
         const char *word, *said;
     } words[] = {
         {"bits_per_key", "--bits-per-key"},
-        {"with umbel_builder", "by umbel build"},
         {", but its snapshot can", ""},
         {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
         {"format: not recognised, so it must be given", "is not a filter that can be recognised"},

@@ -19,11 +19,15 @@ static umbel_err refused(umbel_err err, umbel_diag *diag) {
     const char *what = err == UMBEL_EFROZEN   ? "the filter is read-only"
                        : err == UMBEL_EFULL   ? "the filter is full and may not grow"
                        : err == UMBEL_ENOMEM  ? "no memory to grow"
-                       : err == UMBEL_ELIMIT  ? "growing would exceed opts.max_bytes"
+                       : err == UMBEL_ELIMIT  ? "max_bytes: does not allow it to grow"
                        : err == UMBEL_EINVAL  ? "key: its length does not fit the format"
                        : err == UMBEL_EABSENT ? "the key is certainly not in the filter"
-                                              : "this kind has no such operation";
+                                              : "filters of this old form cannot grow";
     return umbeli_fail(diag, err, what);
+}
+
+static umbel_err no_hashes(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOTSUP, "filters of this kind take no hashes");
 }
 
 umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
@@ -45,25 +49,26 @@ umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, 
 umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n, uint8_t *was_new,
                            size_t *done, umbel_diag *diag) {
     size_t added = 0;
-    umbel_err e = !filter->ops->hash_many ? UMBEL_ENOTSUP
-                  : filter->frozen        ? UMBEL_EFROZEN
-                  : n ? filter->ops->add_hashes(filter, hashes, n, was_new, &added)
-                      : UMBEL_OK;
+    if (done) *done = 0;
+    if (!filter->ops->hash_many) return no_hashes(diag);
+    umbel_err e = filter->frozen ? UMBEL_EFROZEN
+                  : n            ? filter->ops->add_hashes(filter, hashes, n, was_new, &added)
+                                 : UMBEL_OK;
     if (done) *done = added;
     return e ? refused(e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len, umbel_diag *diag) {
-    umbel_err e = !filter->ops->remove ? UMBEL_ENOTSUP
-                  : filter->frozen     ? UMBEL_EFROZEN
-                                       : filter->ops->remove(filter, key, len);
+    if (!filter->ops->remove) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "only counting filters can remove keys");
+    }
+    umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->remove(filter, key, len);
     return e ? refused(e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag) {
-    umbel_err e = !filter->ops->advance ? UMBEL_ENOTSUP
-                  : filter->frozen      ? UMBEL_EFROZEN
-                                        : filter->ops->advance(filter);
+    if (!filter->ops->advance) return umbeli_fail(diag, UMBEL_ENOTSUP, "only windows advance");
+    umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->advance(filter);
     return e ? refused(e, diag) : UMBEL_OK;
 }
 
@@ -106,7 +111,7 @@ uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len) {
 
 umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                           uint64_t *hashes, umbel_diag *diag) {
-    if (!filter->ops->hash_many) return refused(UMBEL_ENOTSUP, diag);
+    if (!filter->ops->hash_many) return no_hashes(diag);
     if (n) filter->ops->hash_many(filter, keys, n, hashes);
     return UMBEL_OK;
 }

@@ -54,8 +54,7 @@ umbel_err umbel_create(const umbel_params *params, const umbel_opts *opts, umbel
     if (e) return e;
     const umbeli_kind *kind = umbeli_kind_by_id(native.kind);
     if (!kind->create) {
-        return umbeli_fail(diag, UMBEL_ENOTSUP,
-                           "kind: such a filter is built from all its keys with umbel_builder");
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "kind: is built once, from all the keys");
     }
     return kind->create(&native, &settings, out, diag);
 }
@@ -144,10 +143,7 @@ umbel_err umbel_copy(const umbel_filter *filter, umbel_filter **out, umbel_diag 
     umbel_err e = umbeli_check_now(filter, diag);
     if (e) return e;
     e = umbeli_filter_copy(filter, out);
-    if (e == UMBEL_ELIMIT) {
-        return umbeli_fail_limit(diag, umbeli_filter_bytes(filter),
-                                 "a copy needs more than opts.max_bytes");
-    }
+    if (e == UMBEL_ELIMIT) return umbeli_fail_limit(diag, umbeli_filter_bytes(filter));
     return e ? umbeli_fail(diag, e, "no memory for a copy") : UMBEL_OK;
 }
 

@@ -26,7 +26,7 @@ const char *umbel_get_recipe(const umbel_filter *filter) {
 umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
                          umbel_diag *diag) {
     if (strcmp(name, UMBELI_META_RECIPE) == 0) {
-        return umbeli_invalid(diag, "recipe: umbel_set_recipe sets it");
+        return umbeli_invalid(diag, "recipe: not metadata, but the recipe of the filter");
     }
     if (value) return umbeli_meta_set(filter, name, strlen(name), value, strlen(value), diag);
     umbeli_meta_remove(filter, name);

@@ -18,8 +18,9 @@ static umbel_err frozen(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");
 }
 
-static umbel_err not_offered(const char *why, umbel_diag *diag) {
-    return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "this kind has no such operation");
+static umbel_err no_sets(const umbel_filter *filter, umbel_diag *diag) {
+    const char *why = filter->ops->no_sets;
+    return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "filters of this form cannot be merged");
 }
 
 /* Filters of other sizes, hashes or secrets have other bits for the same key, those of other
@@ -36,7 +37,7 @@ static umbel_err need_alike(const umbel_filter *a, const umbel_filter *b, umbel_
 
 umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
-    if (!into->ops->merge) return not_offered(into->ops->no_sets, diag);
+    if (!into->ops->merge) return no_sets(into, diag);
     umbel_err e = need_alike(into, from, diag);
     if (e) return e;
     uint64_t mine = umbeli_keys_added(into), theirs = umbeli_keys_added(from);
@@ -51,7 +52,7 @@ umbel_err umbel_merge(umbel_filter *into, const umbel_filter *from, umbel_diag *
 
 umbel_err umbel_intersect(umbel_filter *into, const umbel_filter *with, umbel_diag *diag) {
     if (into->frozen) return frozen(diag);
-    if (!into->ops->intersect) return not_offered(into->ops->no_sets, diag);
+    if (!into->ops->intersect) return no_sets(into, diag);
     umbel_err e = need_alike(into, with, diag);
     if (e) return e;
     umbel_measurement mine = {0}, theirs = {0}, both = {0};
@@ -77,7 +78,7 @@ static bool bits_within(const umbel_filter *part, const umbel_filter *whole) {
 
 umbel_err umbel_is_subset(const umbel_filter *part, const umbel_filter *whole, bool *yes,
                           umbel_diag *diag) {
-    if (!part->ops->merge) return not_offered(part->ops->no_sets, diag);
+    if (!part->ops->merge) return no_sets(part, diag);
     umbel_err e = need_alike(part, whole, diag);
     if (e) return e;
     *yes = part->ops->subset ? part->ops->subset(part, whole) : bits_within(part, whole);
@@ -135,7 +136,10 @@ umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag) {
 
 umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (filter->frozen) return frozen(diag);
-    if (!filter->ops->fold) return not_offered(filter->ops->no_fold, diag);
+    if (!filter->ops->fold) {
+        const char *why = filter->ops->no_fold;
+        return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "filters of this form cannot be folded");
+    }
     if (!(fpr > 0 && fpr < 1)) return umbeli_invalid(diag, "fpr: must be between 0 and 1");
     uint64_t before = filter->shape.bits;
     umbel_err e = filter->ops->fold(filter, fpr, diag);
@@ -144,7 +148,9 @@ umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
 }
 
 umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_diag *diag) {
-    if (!filter->ops->snapshot) return not_offered(NULL, diag);
+    if (!filter->ops->snapshot) {
+        return umbeli_fail(diag, UMBEL_ENOTSUP, "only counting filters have snapshots");
+    }
     umbel_err e = umbeli_check_now(filter, diag);
     if (!e) e = filter->ops->snapshot(filter, out, diag);
     const umbeli_exceptions *x = filter->exceptions;

@@ -3,7 +3,9 @@
  * diag.h - failing with a message: one call fills the caller's diagnostic and returns the error
  *
  * A message is "field: what is wrong with it", or just what is wrong; the diagnostic keeps the two
- * apart, so that callers can tell which parameter it was without comparing texts.
+ * apart, so that callers can tell which parameter it was without comparing texts.  Callers show it
+ * to people who have never seen C: it names no function and no struct, and a field only as
+ * parameters are called, "max_layers" and not "params.scalable.max_layers".
  *
  * Inline, so that compilers and analysers can see which error is returned and that it is never
  * UMBEL_OK.
@@ -63,7 +65,8 @@ static inline umbel_err umbeli_fail_sys(umbel_diag *diag, int sys, const char *w
     return UMBEL_EIO;
 }
 
-static inline umbel_err umbeli_fail_limit(umbel_diag *diag, uint64_t need, const char *what) {
+static inline umbel_err umbeli_fail_limit(umbel_diag *diag, uint64_t need) {
+    const char *what = "max_bytes: must allow a filter of this size";
     umbeli_diag_fill(diag, (umbel_diag){.need = need, .what = what});
     return UMBEL_ELIMIT;
 }

@@ -80,7 +80,7 @@ static bool allocate(const umbeli_settings *m, uint64_t len, umbeli_array *out,
 umbel_err umbeli_array_new(const umbeli_settings *m, uint64_t len, umbeli_array *out,
                            umbel_diag *diag) {
     if (m->max_bytes && len > m->max_bytes) {
-        return umbeli_fail_limit(diag, len, "the bits need more than opts.max_bytes");
+        return umbeli_fail_limit(diag, len);
     }
     if (!allocate(m, len, out, umbeli_new)) {
         return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the bits");

@@ -15,12 +15,12 @@ umbel_err umbeli_settings_from(const umbel_opts *opts, umbeli_settings *out, umb
         if (opts->alloc) {
             m.hook = *opts->alloc;
             if (!m.hook.alloc || !m.hook.free) {
-                return umbeli_invalid(diag, "opts.alloc: lacks alloc or free");
+                return umbeli_invalid(diag, "alloc: lacks alloc or free");
             }
         }
         m.max_bytes = opts->max_bytes;
         if (opts->threads > MAX_THREADS) {
-            return umbeli_invalid(diag, "opts.threads: must be at most 1024");
+            return umbeli_invalid(diag, "threads: must be at most 1024");
         }
         if (opts->threads > 1) m.threads = opts->threads;
         m.concurrent = opts->concurrent;

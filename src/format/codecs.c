@@ -58,7 +58,7 @@ static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out
     if (e) return e;
     if ((*out)->draft) return (*out)->draft(foreign, d, diag);
     if ((*out)->create) return UMBEL_OK;
-    return umbeli_invalid(diag, "format: native filters are made with umbel_create");
+    return umbeli_invalid(diag, "format: native is no other system's");
 }
 
 umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,
@@ -67,7 +67,7 @@ umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_setting
     umbeli_draft d = {0};
     umbel_err e = draft_of(foreign, &codec, &d, diag);
     if (e) return e;
-    if (settings->keyed) return umbeli_invalid(diag, "opts.secret: this format has none");
+    if (settings->keyed) return umbeli_invalid(diag, "secret: this format has none");
     if (codec->create) return codec->create(foreign, settings, out, diag);
     if (codec->weakens && d.shape.fpr > 0) d.shape.fpr = fmax(d.shape.fpr, codec->rate(&d));
     return umbeli_classic_new(d.scheme, d.shape, NULL, settings, out, diag);

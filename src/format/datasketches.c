@@ -186,9 +186,7 @@ static umbel_err decode_empty(const umbeli_shape *shape, uint64_t left, umbeli_d
         return umbeli_fail(diag, UMBEL_ENOTSUP, "an empty filter has no bits; decode it instead");
     }
     if (!settings->max_bytes && shape->bits / 8 > max_empty) {
-        return umbeli_fail_limit(
-            diag, shape->bits / 8,
-            "an empty filter that would take over 64 MiB needs opts.max_bytes");
+        return umbeli_fail_limit(diag, shape->bits / 8);
     }
     return umbeli_classic_new(&scheme_datasketches, *shape, NULL, settings, out, diag);
 }

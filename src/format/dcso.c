@@ -244,8 +244,7 @@ static umbel_err decode_plain(const uint8_t *bytes, size_t len, umbeli_decoding 
     /* Views have a copy of it too. */
     if (how != UMBELI_VERIFY && settings->max_bytes && data_len > settings->max_bytes) {
         uint64_t bits = how == UMBELI_COPY ? umbeli_ceil_div(h.shape.bits, 8) : 0;
-        return umbeli_fail_limit(diag, bits > data_len ? bits : data_len,
-                                 "the data section needs more than opts.max_bytes");
+        return umbeli_fail_limit(diag, bits > data_len ? bits : data_len);
     }
     if (how != UMBELI_BORROW && h.words && !padding_is_zero(&h, data - 8)) {
         return umbeli_bad(diag, HEADER + h.words - 8, "bits after the last one are set");

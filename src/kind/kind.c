@@ -26,12 +26,12 @@ umbel_err umbeli_kind_params(const umbel_params *p, umbel_diag *diag) {
         {UMBEL_KIND_BLOCKED, UMBEL_KIND_LINE, p->concurrent,
          "concurrent: only blocked and line filters support it"},
         {UMBEL_KIND_SCALABLE, UMBEL_KIND_AUTO, p->scalable.expansion,
-         "scalable.expansion: only for scalable filters"},
+         "expansion: only for scalable filters"},
         {UMBEL_KIND_SCALABLE, UMBEL_KIND_AUTO, p->scalable.max_layers,
-         "scalable.max_layers: only for scalable filters"},
+         "max_layers: only for scalable filters"},
         {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.generations,
-         "window.generations: only for windows"},
-        {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.manual, "window.manual: only for windows"},
+         "generations: only for windows"},
+        {UMBEL_KIND_WINDOW, UMBEL_KIND_AUTO, p->window.manual, "manual: only for windows"},
     };
     if (!umbeli_kind_by_id(p->kind)) return umbeli_invalid(diag, "kind: no such kind");
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {

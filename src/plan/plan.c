@@ -122,8 +122,7 @@ static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) 
     int given = (plan->capacity != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
     const umbeli_model *model = model_of(plan->kind);
     if (plan->kind != UMBEL_KIND_AUTO && model == NULL) {
-        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND,
-                                   "kind: must be auto or one that umbel_kind_name knows");
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND, "kind: no such kind");
     }
     if (plan->fpr != 0.0 && !(plan->fpr > 0.0 && plan->fpr < 1.0)) { /* also NaN */
         return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_RATE,

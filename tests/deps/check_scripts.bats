@@ -45,6 +45,14 @@ breaks() {
     breaks 'src/core/bits.c:2: core may not include "kind/classic.h"'
 }
 
+@test "layers: a message that names something of C" {
+    put src/core/bits.c 'static const char *said = "kind: made with umbel_builder";'
+    breaks 'src/core/bits.c:2: "kind: made with umbel_builder" speaks of C'
+    sed -i 2d "$root/src/core/bits.c"
+    put src/core/bits.c 'static const char *said = "the bits need more than opts.max_bytes";'
+    breaks 'src/core/bits.c:2: "the bits need more than opts.max_bytes" speaks of C'
+}
+
 @test "layers: an include without its layer" {
     put src/kind/classic.c '#  include "bits.h"'
     breaks 'src/kind/classic.c:2: "bits.h" is not written from src/'

@@ -148,6 +148,23 @@ test('what is wrong is said', () => {
   assert.throws(() => new Filter(), TypeError);
 });
 
+test('errors have the names of the options', () => {
+  const says = [
+    [() => Filter.create({ kind: 'static', fpr: 0.1 }), 'kind: is built once, from all the keys: Filter.build'],
+    [() => Filter.create({ capacity: 10, fpr: 0.1, maxLayers: 3 }), 'maxLayers: only for scalable filters'],
+    [() => Filter.create({ format: 'leveldb', capacity: 10 }), 'bitsPerKey: one of it, fpr and bytes is required'],
+    [() => Filter.create({ format: 'leveldb', capacity: 10, bitsPerKey: 5, hashes: 3 }),
+      'hashes: follows from bitsPerKey in this format'],
+    [() => Filter.create({ capacity: 10, fpr: 0.1 }).remove('ada'), 'only counting filters can remove keys'],
+    [() => Filter.create({ capacity: 10, fpr: 0.1 }).advance(), 'only windows advance'],
+    [() => Filter.create({ capacity: 10, fpr: 0.1 }).snapshot(), 'only counting filters have snapshots'],
+  ];
+  for (const [act, message] of says) {
+    const [field] = message.includes(': ') ? message.split(': ') : [''];
+    assert.throws(act, { name: 'UmbelError', message, field });
+  }
+});
+
 test('memory that does not exist is an error, and nothing is lost', () => {
   const kept = Filter.create({ capacity: 100, fpr: 0.01 });
   kept.add('ada');

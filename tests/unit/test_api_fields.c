@@ -69,10 +69,10 @@ static void test_fields_of_other_kinds(void **state) {
         } cases[] = {
             {"concurrent", p,
              kind == UMBEL_KIND_BLOCKED || kind == UMBEL_KIND_LINE || kind == UMBEL_KIND_AUTO},
-            {"scalable.expansion", p, kind == UMBEL_KIND_SCALABLE},
-            {"scalable.max_layers", p, kind == UMBEL_KIND_SCALABLE},
-            {"window.generations", p, kind == UMBEL_KIND_WINDOW},
-            {"window.manual", p, kind == UMBEL_KIND_WINDOW},
+            {"expansion", p, kind == UMBEL_KIND_SCALABLE},
+            {"max_layers", p, kind == UMBEL_KIND_SCALABLE},
+            {"generations", p, kind == UMBEL_KIND_WINDOW},
+            {"manual", p, kind == UMBEL_KIND_WINDOW},
         };
         cases[0].with.concurrent = 1;
         cases[1].with.scalable.expansion = 3;
@@ -191,7 +191,7 @@ static void test_secret_in_the_options(void **state) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     assert_int_equal(umbel_create_foreign(&guava, &opts, &f, &diag), UMBEL_EINVAL);
-    assert_string_equal(diag.field, "opts.secret");
+    assert_string_equal(diag.field, "secret");
     assert_null(f);
 }
 

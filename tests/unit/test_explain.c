@@ -72,7 +72,7 @@ static void test_real_ones(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_err e = umbel_decode(bytes, len, NULL, &(umbel_opts){.max_bytes = 4095}, &none, &diag);
-    says(e, &diag, "the bits need more than opts.max_bytes; 4096 would be enough");
+    says(e, &diag, "max_bytes: must allow a filter of this size; 4096 would be enough");
     bytes[4096 + 100] ^= 1;
     says(umbel_decode(bytes, len, NULL, NULL, &none, &diag), &diag,
          "payload checksum: the bits are damaged, at byte 4096"); /* as umbel.h has it */

@@ -123,7 +123,7 @@ static void keys_where_they_do_not_belong(void **state) {
     umbel_foreign params = {.format = UMBEL_FMT_GUAVA, .capacity = 9, .fpr = 0.1};
     assert_int_equal(umbel_create_foreign(&params, &(umbel_opts){.secret = secret}, &f, &diag),
                      UMBEL_EINVAL);
-    assert_string_equal(diag.field, "opts.secret");
+    assert_string_equal(diag.field, "secret");
     uint8_t leveldb[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
     umbel_opts opts = {.secret = secret};
     assert_int_equal(

@@ -280,7 +280,7 @@ static void frozen(void **state) {
     umbel_diag diag;
     umbel_params params = {.kind = kind_of(state), .capacity = 10, .fpr = 0.1};
     assert_int_equal(umbel_create(&params, NULL, &f, &diag), UMBEL_ENOTSUP);
-    assert_non_null(strstr(sentence(&diag), "umbel_builder"));
+    assert_string_equal(sentence(&diag), "kind: is built once, from all the keys");
 }
 
 static void parameters(void **state) {

@@ -87,7 +87,10 @@ static PyObject *make(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
         PyThreadState *thread = PyEval_SaveThread(); /* planning takes about a millisecond */
         umbel_err e = umbel_create(&request.params, &request.opts, &filter, &diag);
         PyEval_RestoreThread(thread);
-        if (e) {
+        if (e == UMBEL_ENOTSUP) {
+            umbelpy_refuse(state, e, "kind",
+                           "is built once, from all the keys: umbel.build(keys, fpr, kind=...)");
+        } else if (e) {
             umbelpy_fail(state, e, &diag, NULL);
         } else if (request.recipe && !umbelpy_apply_recipe(state, filter, request.recipe)) {
             umbel_free(filter);

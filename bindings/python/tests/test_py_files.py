@@ -239,7 +239,7 @@ def test_views_over_maps_and_shared_memory(full, tmp_path):
     (lambda: umbel.Filter(10, float("nan")), "fpr"), (lambda: umbel.Filter(-1), "capacity"),
     (lambda: umbel.Filter(1 << 64), "capacity"), (lambda: umbel.Filter(10, kind="round"), "kind"),
     (lambda: umbel.Filter(10, generations=1 << 32), "generations"),
-    (lambda: umbel.Filter(10, kind="blocked", max_layers=3), "scalable.max_layers"),
+    (lambda: umbel.Filter(10, kind="blocked", max_layers=3), "max_layers"),
     (lambda: umbel.Filter.foreign("guava", 10, 0.01, hashes=3), "hashes"),
     (lambda: umbel.Filter.foreign("guava", 10, 0.01, variant="index"), "variant"),
     (lambda: umbel.Filter.foreign("guava", 10, 0.01, variant=["mitz64"]), "variant"),
@@ -251,6 +251,25 @@ def test_parameters(make, field):
         make()
     assert caught.value.field == field and caught.value.code == "EINVAL"
     assert str(caught.value).startswith(field + ": ")
+
+
+@pytest.mark.parametrize("do,says", [
+    (lambda: umbel.Filter(10, kind="tight"), "kind: is built once, from all the keys: umbel.build(keys, fpr, kind=...)"),
+    (lambda: umbel.Filter(10, max_bytes=31), "max_bytes: must allow a filter of this size; 32 would be enough"),
+    (lambda: umbel.Filter(10, threads=2000), "threads: must be at most 1024"),
+    (lambda: umbel.Filter(10).remove("ada"), "only counting filters can remove keys"),
+    (lambda: umbel.Filter(10).advance(), "only windows advance"),
+    (lambda: umbel.Filter(10).snapshot(), "only counting filters have snapshots"),
+    (lambda: umbel.Filter(10, kind="classic").hash("ada"), "filters of this kind take no hashes"),
+    (lambda: umbel.Filter.foreign("guava", 10, 0.1).hash_many(["ada"]), "filters of this kind take no hashes"),
+    (lambda: umbel.Filter(10).set_meta("recipe", "lower"), "recipe: not metadata, but the recipe of the filter"),
+    (lambda: umbel.Filter.foreign("native", 10), "format: native is no other system's"),
+])
+def test_errors_have_the_names_of_python(do, says):
+    with pytest.raises(umbel.Error) as caught:
+        do()
+    assert str(caught.value) == says
+    assert caught.value.field == (says.split(": ")[0] if ": " in says else "")
 
 
 @pytest.mark.parametrize("make", [

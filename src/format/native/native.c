@@ -85,7 +85,7 @@ static umbel_err check_payload(const uint8_t *bytes, umbeli_decoding how,
 static umbel_err check_limit(const umbeli_native_header *h, const umbeli_settings *settings,
                              umbel_diag *diag) {
     if (!settings->max_bytes || h->payload_len <= settings->max_bytes) return UMBEL_OK;
-    return umbeli_fail_limit(diag, h->payload_len, "the bits need more than opts.max_bytes");
+    return umbeli_fail_limit(diag, h->payload_len);
 }
 
 static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,

@@ -357,7 +357,7 @@ umbel_err umbeli_redisbloom_new(const umbeli_layer *links, uint32_t count, uint3
     for (uint32_t i = 0; i < count; i++) all += links[i].bytes;
     for (uint32_t i = 0; i < together; i++) len += links[i].bytes;
     if (settings->max_bytes && !borrow && all > settings->max_bytes) {
-        return umbeli_fail_limit(diag, all, "the bits need more than opts.max_bytes");
+        return umbeli_fail_limit(diag, all);
     }
     umbeli_shape shape = shape_of(links, options);
     umbel_filter *f = NULL;

@@ -193,10 +193,10 @@ static umbel_err check(const umbel_params *params, umbel_diag *diag) {
         return umbeli_fail(diag, UMBEL_EINVAL, "fpr: a scalable filter needs one");
     }
     if (params->scalable.expansion > EXPANSION_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.expansion: must be 1 to 1024; 0 means 2");
+        return umbeli_fail(diag, UMBEL_EINVAL, "expansion: must be 1 to 1024; 0 means 2");
     }
     if (params->scalable.max_layers > LAYERS_MAX) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "scalable.max_layers: must be at most 64");
+        return umbeli_fail(diag, UMBEL_EINVAL, "max_layers: must be at most 64");
     }
     return UMBEL_OK;
 }
