@@ -96,15 +96,14 @@ int main(int argc, char **argv) {
     int turns = argc > 3 ? atoi(argv[3]) : 3;
     if (n == 0 || !(fpr > 0 && fpr < 1)) return 2;
     while (kinds < MAX_KINDS && umbel_kind_name((umbel_kind)(FIRST + kinds))) kinds++;
-    uint64_t *numbers = keys_new(n, 1), *absent = keys_new(ASKED, 2);
+    uint64_t *numbers = keys_new(n, 1), *absent = keys_new(ASKED, 2), *members = keys_new(ASKED, 3);
+    for (size_t i = 0; i < ASKED; i++) { /* not in the order in which they were added */
+        members[i] = numbers[i * 7919 % n];
+    }
     char *text;
     umbel_key *in = keys_of(numbers, n, sizeof *numbers, &text);
     umbel_key *out = keys_of(absent, ASKED, sizeof *absent, &text);
-    umbel_key *sample = malloc(ASKED * sizeof *sample);
-    if (!sample) return 2;
-    for (size_t i = 0; i < ASKED; i++) { /* not in the order in which they were added */
-        sample[i] = in[i * 7919 % n];
-    }
+    umbel_key *sample = keys_of(members, ASKED, sizeof *members, &text);
     static times t[MAX_KINDS];
     for (int k = 0; k < kinds; k++) {
         t[k].filling = INFINITY;
@@ -121,6 +120,7 @@ int main(int argc, char **argv) {
     free(sample);
     free(out);
     free(in);
+    free(members);
     free(absent);
     free(numbers);
     return 0;

@@ -67,7 +67,7 @@ static double ratio(const answer *a, const answer *b, const umbel_plan *asked,
 
 /* What lines must save.  In the cache they take up to 1.5 times as long as blocks of half a line,
  * and a few kilobytes do not matter; beyond it memory decides, and a line is one access either way.
- * Measured: docs/performance.md, One cache line. */
+ * Measured: docs/notes/kinds.md, Line. */
 static double least_ratio(uint64_t bytes) {
     const uint64_t second_level = 1024 * 1024, last_level = 32 * second_level;
     return bytes <= second_level ? 1.12 : bytes <= last_level ? 1.06 : 1.02;

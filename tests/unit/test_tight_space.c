@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * test_tight_space.c - bits per key and rates of tight filters that were built, as docs/kinds.md has them
+ * test_tight_space.c - bits per key and rates of tight filters that were built: docs/notes/tight.md
  * labels: long
  *
  * Twenty sets of keys for each number of them, all from seeds that were not used to choose the
@@ -72,7 +72,7 @@ static double measure(uint64_t n, double fpr) {
     return bits / (double)n;
 }
 
-/* What docs/kinds.md promises, as a multiple of the bound. */
+/* What docs/notes/tight.md promises, as a multiple of the bound. */
 static double at_most(uint64_t n, double fpr) {
     if (n < 10000) return fpr <= 0.05 ? 1.08 : fpr <= 0.25 ? 1.13 : 1.2;
     if (n < 100000) return fpr <= 0.05 ? 1.05 : fpr <= 0.25 ? 1.07 : fpr <= 0.5 ? 1.12 : 1.15;
