@@ -5,9 +5,9 @@
 
 include(CMakePackageConfigHelpers)
 
-install(FILES include/umbel.h include/umbel_plan.h include/umbel_foreign.h include/umbel_meta.h
-    include/umbel_recipe.h include/umbel_lookup.h include/umbel_quantity.h
-    bindings/cpp/umbel.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(GLOB headers CONFIGURE_DEPENDS include/*.h)
+list(FILTER headers EXCLUDE REGEX "umbel_(table|leveldb)\\.h$")
+install(FILES ${headers} bindings/cpp/umbel.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS umbel umbel_static EXPORT umbel-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -34,9 +34,10 @@
  *              Final structs: umbel_key, umbel_alloc, umbel_confirm and umbel_guard.
  *
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
- * filters), umbel_meta.h (text that travels with a filter), umbel_recipe.h (records into keys),
- * umbel_lookup.h (texts looked up, in files that are replaced), umbel_quantity.h (numbers as
- * people write them), umbel.hpp (C++), umbel_table.h and umbel_leveldb.h (separate libraries).
+ * filters), umbel_recipe.h (records into keys), umbel_lookup.h (texts looked up, in files that are
+ * replaced).  With versions of their own: umbel_text.h (numbers as people write them, clocks of
+ * windows), umbel_records.h (files of records), umbel_redis.h, umbel.hpp (C++), umbel_table.h and
+ * umbel_leveldb.h (separate libraries).  umbel_experimental.h promises nothing.
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -203,8 +204,8 @@ UMBEL_API void umbel_never_free(umbel_never *never);
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
-/* Keys are bytes, as they are: a filter's recipe (umbel_meta.h), which makes keys of texts, is not
- * applied here, but by umbel_recipe_apply and umbel_lookup_texts (umbel_lookup.h). */
+/* Keys are bytes, as they are: a filter's recipe, which makes keys of texts, is not applied here,
+ * but by umbel_recipe_apply (umbel_recipe.h) and umbel_lookup_texts (umbel_lookup.h). */
 
 /* Adds one key; *was_new (optional) says whether it was certainly absent.  UMBEL_EFULL when the
  * filter would have to grow and may not.  Every lookup that begins after the return finds the key;
@@ -278,6 +279,17 @@ UMBEL_API umbel_err umbel_clear(umbel_filter *filter, umbel_diag *diag); /* forg
 UMBEL_API umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag);
 UMBEL_API umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out,
                                    umbel_diag *diag);
+
+/* ---- Text that travels with a filter ------------------------------------------------------ */
+
+/* Free-form text under a name of 1 to 255 bytes (not "recipe"); NULL removes it.  At most 1024
+ * names, 512 KiB in all.  umbel_meta_at gives the i-th entry in the order they were set, or false
+ * after the last; the texts live until the filter or its metadata changes. */
+UMBEL_API umbel_err umbel_set_meta(umbel_filter *filter, const char *name, const char *value,
+                                   umbel_diag *diag);
+UMBEL_API const char *umbel_get_meta(const umbel_filter *filter, const char *name); /* or NULL   */
+UMBEL_API bool umbel_meta_at(const umbel_filter *filter, size_t i, const char **name,
+                             const char **value);
 
 /* ---- What is known about a filter --------------------------------------------------------- */
 
@@ -387,14 +399,6 @@ typedef struct umbel_health {
  * it.  The command and all bindings use this function, so they cannot disagree. */
 UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
                            umbel_health *health);
-
-/* Which bits a lookup of this key reads, in the order of the probes: writes up to cap of them to
- * bits and returns how many there are; a bit may occur twice.  Bit i is bit i mod 8 of byte i / 8
- * of the array as a native file holds it.  Counters and the slots of static filters are given by
- * their first bit, those of tight ones by all bits of a parity.  A chain gives the bits of every
- * layer; packed hashes give the first bit of the chunk in which the key's hash would be. */
-UMBEL_API size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len,
-                              uint64_t *bits, size_t cap);
 
 /* ---- Bytes and files ---------------------------------------------------------------------- */
 

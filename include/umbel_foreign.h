@@ -147,19 +147,7 @@ UMBEL_API bool umbel_type_named(const char *name, umbel_type *type);
 UMBEL_API umbel_err umbel_typed_key(umbel_type type, const void *text, size_t len, void *key,
                                     size_t cap, size_t *key_len, umbel_diag *diag);
 
-/* Splits text as ClickHouse's indexes do before hashing: into words (ngram 0, tokenbf_v1) or every
- * window of `ngram` code points (ngrambf_v1).  Start with *pos 0; each call gives the next token, a
- * part of the text, or returns false after the last. */
-UMBEL_API bool umbel_clickhouse_token(const void *text, size_t len, uint32_t ngram, size_t *pos,
-                                      umbel_key *token);
-
 /* ---- What only some systems have ---------------------------------------------------------- */
-
-/* What the filter's own system prints for it, as NUL-terminated text: gocrc32's String().
- * UMBEL_ESPACE when cap is too small (128 bytes always suffice); UMBEL_ENOTSUP for other
- * formats. */
-UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t cap,
-                               umbel_diag *diag);
 
 /* Bytes that a file carries after its filter; only dcso files have such a section, and keep it.
  * umbel_set_data copies them; len 0 removes the section; UMBEL_ENOTSUP for other formats, which
@@ -168,19 +156,6 @@ UMBEL_API umbel_err umbel_text(const umbel_filter *filter, char *text, size_t ca
 UMBEL_API umbel_err umbel_set_data(umbel_filter *filter, const void *data, size_t len,
                                    umbel_diag *diag);
 UMBEL_API const void *umbel_get_data(const umbel_filter *filter, size_t *len);
-
-/* ---- Into a Redis server ------------------------------------------------------------------ */
-
-/* A native or redisbloom filter in the pieces that BF.LOADCHUNK takes: the head with iterator 1,
- * then the chunk at each offset of the bits with iterator offset + its length + 1.  The head of a
- * keyed filter holds its secret.  UMBEL_ESPACE, with *len set, when cap is too small. */
-UMBEL_API umbel_err umbel_redis_head(const umbel_filter *filter, void *bytes, size_t cap,
-                                     size_t *len, umbel_diag *diag);
-
-/* The length of the chunk at this offset, at most `max` and 16 MiB; 0 at the end.  No chunk spans
- * two layers. */
-UMBEL_API size_t umbel_redis_chunk(const umbel_filter *filter, uint64_t offset, size_t max,
-                                   const void **bytes);
 
 #ifdef __cplusplus
 }

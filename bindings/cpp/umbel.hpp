@@ -36,7 +36,7 @@
 #include <vector>
 
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 namespace umbel {
 

@@ -14,12 +14,12 @@
 
 #include "format/codec.h"
 #include "hash/foreign_hash.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 #include "umbel_plan.h"
-#include "umbel_quantity.h"
 #include "umbel_table.h"
+#include "umbel_text.h"
 
 enum { NUMBERS = 32, TEXTS = 8192, BATCH = 4096, SECRET = 16 };
 

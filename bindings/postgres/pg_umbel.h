@@ -21,7 +21,6 @@
 #include "umbel.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 /* ---- errors and memory: pg_error.c */

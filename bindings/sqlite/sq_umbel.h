@@ -13,7 +13,6 @@
 #include "umbel.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 /* ---- sq_filters.c: a connection, and the filters that its queries use */

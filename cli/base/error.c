@@ -15,7 +15,7 @@
 #include "base/progress.h"
 #include "base/safe_text.h"
 #include "base/wrap.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 /* Set before there are threads. */
 static bool silenced, unseen;

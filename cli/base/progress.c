@@ -12,7 +12,7 @@
 
 #include "base/safe_text.h"
 #include "base/wrap.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static struct {
     bool on;

@@ -5,7 +5,7 @@
 #ifndef CLI_TALLY_H
 #define CLI_TALLY_H
 
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 /* "1 key", "2,000 keys": into `out`, which has UMBEL_QUANTITY bytes and is returned. */
 char *cli_count_noun(uint64_t count, const char *noun, char *out);

@@ -16,7 +16,7 @@
 #include "filter/filter_recipe.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const uint8_t options[] = {
     OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,         OPT_BYTES,

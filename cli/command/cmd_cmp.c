@@ -8,7 +8,7 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "report/report.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const uint8_t options[] = {
     OPT_QUIET, OPT_JSON, OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP, CLI_FORMAT_PARAMETERS, OPT_END};

@@ -6,7 +6,7 @@
 #include "command/good_keys.h"
 #include "filter/filter_file.h"
 #include "report/report.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const uint8_t options[] = {OPT_OUTPUT,     OPT_FORCE, OPT_FOLD_FPR, OPT_SECRET_FILE,
                                   OPT_FORMAT,     OPT_QUIET, OPT_JSON,     OPT_LOCK_WAIT,

@@ -13,7 +13,6 @@
 #include "report/plan_report.h"
 #include "report/report.h"
 #include "umbel_foreign.h"
-#include "umbel_quantity.h"
 
 static const uint8_t options[] = {
     OPT_KEYS,   OPT_FPR,          OPT_BYTES,     OPT_KIND,       OPT_PLOT,

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/safe_text.h"
 #include "umbel_lookup.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {
     if (e) cli_die_err("--never", e, diag, NULL);

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "lines/decompress.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 const char *cli_open_hint(umbel_err err) {
     if (err == UMBEL_EUNKNOWN) return "--format is needed for formats without a magic number";

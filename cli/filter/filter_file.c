@@ -17,7 +17,7 @@
 #include "filter/mapped_guard.h"
 #include "filter/update_lock.h"
 #include "umbel_foreign.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static bool has_option(const cli_settings *s, cli_option_id id) {
     return cli_takes(s->command, id);

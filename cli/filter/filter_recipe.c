@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "options/recipe_options.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 static umbel_recipe *parse(const char *where, const char *text) {
     umbel_recipe *recipe = NULL;

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 cli_state cli_state_of(const umbel_filter *f) {
     cli_state s;

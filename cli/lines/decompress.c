@@ -14,8 +14,8 @@
 #include <zstd_errors.h>
 
 #include "base/error.h"
-#include "umbel_quantity.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
+#include "umbel_text.h"
 
 enum { PACKED_BLOCK = 128 << 10, PIPE_ROOM = 1 << 20, FRAME_HEAD = 14 };
 

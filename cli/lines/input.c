@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "lines/decompress.h"
-#include "umbel_quantity.h"
+#include "umbel.h"
 
 enum {
     PAGE = 4096,

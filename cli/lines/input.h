@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 enum {
     CLI_BLOCK = 256 << 10 /* text, keys and results of a block fit the L2 cache */

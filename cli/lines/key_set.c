@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 enum { FIRST = 1024 };
 static const size_t nowhere = SIZE_MAX;

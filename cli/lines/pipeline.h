@@ -12,7 +12,7 @@
 #include "base/output.h"
 #include "lines/input.h"
 #include "options/options.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 typedef struct cli_batch {
     const uint8_t *text;

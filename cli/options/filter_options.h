@@ -7,7 +7,7 @@
 
 #include "options/options.h"
 #include "umbel_foreign.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 /* For options of TYPE_KIND, TYPE_FORMAT and TYPE_TYPE: the value with this name (exits if there is
  * none; `shown` is the option as it was written), and all names, for hints, pages and completions.

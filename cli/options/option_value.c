@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "options/filter_options.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static void put_text(cli_text_list *list, const char *text) {
     list->at = cli_realloc(list->at, (list->count + 1) * sizeof *list->at);

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "options/filter_options.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static uint64_t ceil_div(uint64_t a, uint64_t b) {
     return a / b + (a % b != 0);

@@ -11,9 +11,8 @@
 #include "base/error.h"
 #include "filter/filter_state.h"
 #include "push/push.h"
-#include "umbel_foreign.h"
-#include "umbel_meta.h"
-#include "umbel_quantity.h"
+#include "umbel_redis.h"
+#include "umbel_text.h"
 
 enum { MAX_CHUNK = 4 << 20 }; /* of the 16 MiB allowed, so that other clients get their turn */
 

@@ -16,7 +16,7 @@
 #include "lines/pipeline.h"
 #include "options/recipe_options.h"
 #include "push/push.h"
-#include "umbel_quantity.h"
+#include "umbel.h"
 
 enum { MAX_SHARDS = 16384 };
 

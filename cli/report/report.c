@@ -18,7 +18,7 @@
 #include "base/tally.h"
 #include "base/wrap.h"
 #include "filter/filter_file.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 enum { LABEL_WIDTH = 18 };
 

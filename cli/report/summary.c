@@ -16,8 +16,9 @@
 #include "base/wrap.h"
 #include "filter/filter_state.h"
 #include "options/filter_options.h"
-#include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_experimental.h"
+#include "umbel_recipe.h"
+#include "umbel_text.h"
 
 static bool is_estimated(const umbel_health *health) {
     return llround(health->keys_error) != 0;

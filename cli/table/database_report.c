@@ -13,7 +13,7 @@
 #include "base/safe_text.h"
 #include "base/tally.h"
 #include "base/wrap.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 /* ---- Files ---- */
 

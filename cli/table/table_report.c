@@ -14,6 +14,7 @@
 #include "base/tally.h"
 #include "base/wrap.h"
 #include "umbel_foreign.h"
+#include "umbel_text.h"
 
 enum { DRAWN_ACROSS = 64, DRAWN_BESIDE = 11, DRAWN_DOWN = 4, PLACE_WIDTH = 28 };
 

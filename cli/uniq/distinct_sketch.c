@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "umbel_meta.h"
+#include "umbel.h"
 
 enum { REST = 64 - CLI_SKETCH_BITS };
 

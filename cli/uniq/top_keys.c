@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static void take(cli_top_keys *t, uint64_t bytes) {
     char limit[UMBEL_QUANTITY];

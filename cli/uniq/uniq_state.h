@@ -7,7 +7,7 @@
 
 #include "options/options.h"
 #include "umbel.h"
-#include "umbel_meta.h"
+#include "umbel_text.h"
 
 typedef struct cli_uniq_state {
     umbel_filter *filter;

@@ -13,7 +13,7 @@
 #include "kind/blocked/line.h"
 #include "kind/classic/classic.h"
 #include "plan/plan.h"
-#include "umbel_meta.h"
+#include "umbel.h"
 #include "value/server_memory.h"
 #include "value/value_lean.h"
 #include "value/value_window.h"

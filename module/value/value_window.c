@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 #define BAD_WINDOW "ERR window must be 1 to 255 generations, or a duration and a step (24h/1h)"
 

@@ -9,8 +9,7 @@
 #ifndef BF_VALUE_WINDOW_H
 #define BF_VALUE_WINDOW_H
 
-#include "umbel_meta.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 #include "value/value.h"
 
 enum { BF_CLOCK_TEXT = UMBEL_QUANTITY + 24 };

@@ -5,6 +5,7 @@
 #include "core/diag.h"
 #include "format/codec.h"
 #include "kind/checked_pieces.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,

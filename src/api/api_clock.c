@@ -7,8 +7,7 @@
 #include <string.h>
 
 #include "core/diag.h"
-#include "umbel_meta.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const char step_name[] = "window.step", advanced_name[] = "window.advanced";
 

@@ -11,6 +11,7 @@
 #include "hash/foreign_hash.h"
 #include "kind/blocked/blocked.h"
 #include "kind/checked_pieces.h"
+#include "umbel_experimental.h"
 
 /* ---- adding ------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "core/filter.h"
 #include "core/memory.h"
 #include "recipe/recipe.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 enum { BATCH = 512, STACK = 4096 };
 

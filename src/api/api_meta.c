@@ -6,7 +6,6 @@
 
 #include "core/diag.h"
 #include "core/filter.h"
-#include "umbel_meta.h"
 #include "umbel_recipe.h"
 
 umbel_err umbel_set_recipe(umbel_filter *filter, const char *text, umbel_diag *diag) {

@@ -10,7 +10,7 @@
 #include "kind/kind.h"
 #include "umbel_foreign.h"
 #include "umbel_plan.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const struct {
     const char *name, *text;

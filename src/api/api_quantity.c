@@ -4,7 +4,7 @@
  *
  * The C library reads and writes the decimal point of the program's locale; here it is a point.
  */
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 #include <errno.h>
 #include <math.h>

@@ -2,7 +2,7 @@
  *
  * api_redis.c - a filter as the chunks that BF.LOADCHUNK accepts
  */
-#include "umbel_foreign.h"
+#include "umbel_redis.h"
 
 #include <string.h>
 
@@ -10,7 +10,6 @@
 #include "format/native/native_header.h"
 #include "format/redisbloom/redisbloom_dump.h"
 #include "hash/native_hash.h"
-#include "umbel_foreign.h"
 
 static void put_head(const umbel_filter *f, umbeli_writer *w) {
     if (f->shape.format == UMBEL_FMT_REDISBLOOM) {

@@ -12,7 +12,7 @@
 #include "kind/exceptions.h"
 #include "kind/key_count.h"
 #include "recipe/recipe.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 static umbel_err frozen(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_EFROZEN, "the filter is read-only");

@@ -15,7 +15,6 @@
 #include "core/memory.h"
 #include "core/settings.h"
 #include "umbel.h"
-#include "umbel_meta.h"
 
 /* Everything that decides where a key's bits are, and what was promised.  Two filters whose shapes
  * match (umbeli_shape_mismatch returns NULL) may be merged. */

@@ -10,7 +10,7 @@
 #include "core/text.h"
 #include "recipe/words.h"
 #include "umbel_foreign.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 enum {
     UMBELI_RECIPE_TEXT = 4096, /* bytes, with the NUL */

@@ -18,6 +18,7 @@
 
 #include "core/bytes.h"
 #include "core/diag.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 enum { MAX_COLUMNS = 1000 };

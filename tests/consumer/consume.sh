@@ -47,18 +47,20 @@ cmake)
     done
     ;;
 files)
-    # What is installed, and nothing else: one header for each library and seven more of libumbel,
-    # libraries, package files.
-    for header in umbel_plan.h umbel_foreign.h umbel_meta.h umbel_recipe.h umbel_lookup.h umbel_quantity.h umbel.hpp; do
-        test -e "$prefix/include/$header" || { echo "no $header"; exit 1; }
+    # What is installed, and nothing else: the headers, of which two have a library of their own, libraries,
+    # package files.
+    for header in include/*.h bindings/cpp/umbel.hpp; do
+        name=$(basename "$header")
+        case $name in umbel_table.h | umbel_leveldb.h) continue ;; esac
+        test -e "$prefix/include/$name" || { echo "no $name"; exit 1; }
     done
     for header in "$prefix"/include/*; do
         name=$(basename "$header" .h)
-        case $name in umbel_plan | umbel_foreign | umbel_meta | umbel_recipe | umbel_lookup | umbel_quantity | umbel.hpp) continue ;; esac
+        test -e "include/$name.h" || test -e "bindings/cpp/$name" || { echo "$name is not ours"; exit 1; }
+        case $name in umbel | umbel_table | umbel_leveldb) ;; *) continue ;; esac
         test -e "$libdir/lib$(echo "$name" | tr _ -).so" || { echo "$name.h has no library"; exit 1; }
         test -e "$libdir/pkgconfig/$(echo "$name" | tr _ -).pc" || { echo "no .pc of $name"; exit 1; }
     done
-    test -e "$prefix/include/umbel.h"
     for file in libumbel.a libumbel.so libumbel.so.0.4 pkgconfig/umbel.pc \
         cmake/umbel/umbelConfig.cmake cmake/umbel/umbelConfigVersion.cmake; do
         test -e "$libdir/$file" || { echo "$file is not installed"; exit 1; }

@@ -22,7 +22,7 @@ blocks() {
 
 # function_of NAME INCLUDE [BEFORE] - a file with the statements of stdin in a function.
 function_of() {
-    printf '#include <stdio.h>\n#include <umbel_meta.h>\n#include <umbel_lookup.h>\n#include <%s>\nint %s(void);\nint %s(void) {\n%s\n' \
+    printf '#include <stdio.h>\n#include <umbel_lookup.h>\n#include <umbel_text.h>\n#include <umbel_experimental.h>\n#include <%s>\nint %s(void);\nint %s(void) {\n%s\n' \
         "$2" "example_$1" "example_$1" "${3-}" >"$tmp/$1.c"
     cat >"$tmp/statements"
     if ! [ -s "$tmp/statements" ]; then
@@ -33,7 +33,7 @@ function_of() {
     printf 'return 0;\n}\n' >>"$tmp/$1.c"
 }
 
-for header in umbel umbel_foreign umbel_lookup umbel_table; do
+for header in umbel umbel_foreign umbel_lookup umbel_table; do # the others follow from a filter that exists
     from_header include/$header.h | function_of $header $header.h
 done
 # What the blocks of a document take for granted.

@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 
 static void need(umbel_err e, const umbel_diag *diag, const char *what) {
     char text[256];

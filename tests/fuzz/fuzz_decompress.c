@@ -24,7 +24,7 @@
 #include "base/error.h"
 #include "lines/decompress.h"
 #include "target.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 enum { HEAD = 2, MOST = 1 << 18, SHORT_PIECES = 8, LONG_PIECE = 4096, PIECES = 16 };
 

@@ -20,9 +20,11 @@
 #include "push/push.h"
 #include "push/push_address.h"
 #include "target.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
 #include "umbel_recipe.h"
+#include "umbel_records.h"
+#include "umbel_text.h"
 
 enum { QUANTITY, WINDOW_CLOCK, OPTIONS, TYPED, TOKENS, LINES, NAMES, READINGS, HEAD = 5 };
 

@@ -9,6 +9,7 @@
 
 #include "serve/serve.h"
 #include "target.h"
+#include "umbel_records.h"
 
 enum { SQUID, SOCKETMAP, ENTRY, WAYS };
 

@@ -7,7 +7,7 @@
 #include "../support/watched_memory.h"
 #include "core/bits.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 static bool needs_help(const umbel_foreign *as) {
     umbel_format_info info;

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "../support/any_filter.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 /* Four bytes each or not: Badger's keys have four. */
 static const char *const words[] = {"",

@@ -11,8 +11,7 @@
 #include "any_filter.h"
 #include "every_format.h"
 #include "steps.h"
-#include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_experimental.h"
 
 /* What the functions below make, and what they parse it as. */
 static any_params shape;

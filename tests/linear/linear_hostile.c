@@ -13,8 +13,8 @@
 #include "core/bits.h"
 #include "native_file.h"
 #include "steps.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
 #include "watched_memory.h"
 
 /* Per byte of the file, and besides; a filter that grows may take more: see `growth`. */

@@ -13,7 +13,7 @@
 #include "command/command.h"
 #include "lines/pipeline.h"
 #include "steps.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 /* What options.c needs from main.c. */
 static const uint8_t options[] = {OPT_ALSO, OPT_META, OPT_QUIET, OPT_END};

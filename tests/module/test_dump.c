@@ -14,7 +14,7 @@
 #include "hash/xxh.h"
 #include "kind/exceptions.h"
 #include "storage/dump.h"
-#include "umbel_meta.h"
+#include "umbel.h"
 #include "value/value_memory.h"
 #include "values.h"
 

@@ -8,7 +8,6 @@
 #include "cases.h"
 #include "subjects.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
 #include "watched_memory.h"
 
 uint8_t *native_sample(umbel_kind kind, size_t *len) {

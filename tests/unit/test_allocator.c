@@ -11,7 +11,7 @@
 
 #include "random_keys.h"
 #include "subjects.h"
-#include "umbel_meta.h"
+#include "umbel.h"
 #include "watched_memory.h"
 
 enum { TRIES = 100 };

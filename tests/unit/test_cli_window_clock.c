@@ -8,8 +8,7 @@
 
 #include "cases.h"
 #include "options/options.h"
-#include "umbel_meta.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static const uint64_t start = 1700000000;
 

@@ -13,6 +13,7 @@
 #include "foreign.h"
 #include "format/clickhouse/clickhouse_index.h"
 #include "golden.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 static const umbel_foreign clickhouse = {.format = UMBEL_FMT_CLICKHOUSE};

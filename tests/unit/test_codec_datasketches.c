@@ -12,6 +12,7 @@
 #include "cases.h"
 #include "foreign.h"
 #include "golden.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 enum { NAME, CAPACITY, FPR, BYTES, HASHES, SEED, BITS_SET, KEYS, FROM, TO, COUNTED, ANSWERS };

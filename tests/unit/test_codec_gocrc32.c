@@ -11,6 +11,7 @@
 #include "foreign.h"
 #include "golden.h"
 #include "hash/foreign_hash.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 static umbel_foreign params_of(uint64_t keys, double fpr, uint32_t variant) {

@@ -13,6 +13,7 @@
 #include "foreign.h"
 #include "format/leveldb/leveldb_layout.h"
 #include "golden.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 static const umbel_foreign like = {.format = UMBEL_FMT_LEVELDB};

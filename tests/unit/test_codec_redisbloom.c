@@ -14,6 +14,7 @@
 #include "format/redisbloom/redisbloom_dump.h"
 #include "golden.h"
 #include "umbel_foreign.h"
+#include "umbel_redis.h"
 
 enum { FRAME = 16, FIXED = 20, LINK = 53, MIB = 1024 * 1024 };
 

@@ -9,7 +9,7 @@
 #include "core/cpu.h"
 #include "kind_check.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
+#include "umbel_recipe.h"
 
 static umbel_filter *counting(uint64_t keys, double fpr) {
     return check_create((umbel_params){.kind = UMBEL_KIND_COUNTING, .capacity = keys, .fpr = fpr});

@@ -22,7 +22,6 @@
 #include "native_file.h"
 #include "subjects.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
 
 static char folder[64];
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 enum { ROOM = 1 << 14, COLUMNS = 7 };
 

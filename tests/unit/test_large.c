@@ -16,6 +16,7 @@
 #include "kind_check.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 #include "umbel_plan.h"
 

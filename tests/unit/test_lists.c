@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 static void test_forms(void **state) {
     (void)state;

@@ -18,7 +18,6 @@
 #include "native_file.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 
 static char path[] = "/tmp/umbel-lookup-XXXXXX";
 

@@ -16,7 +16,6 @@
 #include "any_filter.h"
 #include "native_file.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 
 enum { READERS = 3, FILES = 60, NAMES = 300 };
 

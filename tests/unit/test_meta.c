@@ -12,6 +12,7 @@
 #include "core/filter.h"
 #include "subjects.h"
 #include "umbel_foreign.h"
+#include "umbel_recipe.h"
 
 enum { LIMIT = 512 * 1024, ENTRIES = 1024 };
 

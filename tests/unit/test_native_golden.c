@@ -15,6 +15,7 @@
 #include "hash/xxh.h"
 #include "native_file.h"
 #include "subjects.h"
+#include "umbel_recipe.h"
 
 #define FOLDER "tests/golden/native/"
 

@@ -18,7 +18,7 @@
 #include "native_file.h"
 #include "random_keys.h"
 #include "subjects.h"
-#include "umbel_meta.h"
+#include "umbel.h"
 
 #define GOLDEN "tests/golden/native/"
 

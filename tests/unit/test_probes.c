@@ -10,6 +10,7 @@
 #include "core/filter.h"
 #include "every_format.h"
 #include "kind/chain/chain.h"
+#include "umbel_experimental.h"
 
 enum { KEYS = 200, MAX_PROBES = 1024 };
 

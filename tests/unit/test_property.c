@@ -14,6 +14,7 @@
 #include "core/filter.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_recipe.h"
 
 /* Loads around one filter's capacity, and sizes in bytes: a block, odd numbers of blocks, below and
  * above where lookups start to prefetch (256 KiB). */

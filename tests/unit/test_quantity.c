@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "umbel_quantity.h"
+#include "umbel_text.h"
 
 static void counts(void **state) {
     (void)state;

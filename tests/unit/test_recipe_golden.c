@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "umbel_recipe.h"
+#include "umbel_records.h"
 
 enum { LINE = 1 << 16, FIELDS = 7 };
 

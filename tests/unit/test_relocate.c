@@ -12,6 +12,7 @@
 #include "every_format.h"
 #include "foreign.h"
 #include "umbel_foreign.h"
+#include "umbel_recipe.h"
 #include "watched_memory.h"
 
 enum { KEYS = 1200, MOVES = 5, ENTRIES = 6 };

@@ -13,7 +13,6 @@
 #include "native_file.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
-#include "umbel_meta.h"
 
 static void shares_add_up(void **state) {
     (void)state;

@@ -13,7 +13,6 @@
 #include "core/cpu.h"
 #include "core/filter.h"
 #include "kind_check.h"
-#include "umbel_meta.h"
 #include "umbel_plan.h"
 
 /* A kind that is built once, and where the two differ; the cases' state. */

@@ -15,10 +15,11 @@
 
 #include "py_gate.h"
 #include "umbel.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_meta.h"
 #include "umbel_plan.h"
+#include "umbel_records.h"
 
 enum { UMBELPY_ERRORS = UMBEL_EUNSIGNED + 1 };
 

@@ -3,7 +3,7 @@
  * clickhouse_tokens.c - splits text as tokenbf_v1 and ngrambf_v1 do before they hash
  */
 #include "core/text.h"
-#include "umbel_foreign.h"
+#include "umbel_experimental.h"
 
 /* Bytes from 0x80 up belong to words: ClickHouse splits at ASCII characters only. */
 static bool in_word(uint8_t c) {

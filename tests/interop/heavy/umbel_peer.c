@@ -26,6 +26,7 @@
 #include "format/clickhouse/clickhouse_index.h"
 #include "format/codec.h"
 #include "hash/foreign_hash.h"
+#include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
 enum { WORDS = 8 };

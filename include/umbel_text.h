@@ -1,21 +1,27 @@
 /* SPDX-License-Identifier: MIT
  *
- * umbel_quantity.h - counts, sizes, rates and durations as people write and read them
+ * umbel_text.h - counts, sizes, rates, durations and clocks as people write and read them
  *
  *   uint64_t keys;
  *   umbel_parse_count("2 billion", &keys, NULL);
  *
  * Every program reads them in the same way, whatever the locale: the comma separates thousands, and
  * where it does not (0,5%) the text is refused, not guessed at.
+ *
+ * A companion of umbel.h, with a version of its own (docs/abi.md).
  */
-#ifndef UMBEL_QUANTITY_H
-#define UMBEL_QUANTITY_H
+#ifndef UMBEL_TEXT_H
+#define UMBEL_TEXT_H
 
 #include "umbel.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define UMBEL_TEXT_VERSION 1
+
+/* ---- Quantities --------------------------------------------------------------------------- */
 
 /* Each reads one quantity, which must be the whole text.  On UMBEL_EINVAL *out is unchanged, and
  * diag->what is "not a number", "not a size", "not a rate", "not a duration" or, at 2^64 and above,
@@ -40,7 +46,34 @@ UMBEL_API char *umbel_size_text(uint64_t bytes, char *out);       /* 2.23 GiB   
 UMBEL_API char *umbel_rate_text(double rate, char *out);          /* 23.4%, 1 in 1,000,000        */
 UMBEL_API char *umbel_duration_text(uint64_t seconds, char *out); /* 90m: one number, exact       */
 
+/* ---- Clocks of windows -------------------------------------------------------------------- */
+
+/* A window that forgets by the clock: a manual one (umbel_params.window.manual) whose metadata say
+ * when to advance it.  `umbel uniq --window 24h/1h` and BF.RESERVE's WINDOW write the same
+ * metadata.  Nothing here reads the clock: the caller passes the time, in seconds since 1970. */
+typedef struct umbel_clock {
+    uint64_t step;        /* seconds that a generation lasts; 0: it does not follow the clock     */
+    uint64_t generations; /* steps that are remembered completely                                 */
+    uint64_t advanced;    /* when the newest generation began                                     */
+    uint64_t reserved[5];
+} umbel_clock;
+
+/* The clock of a window.  umbel_get_clock gives all zeros for other filters; UMBEL_EINVAL, with
+ * step 0: the metadata are wrong. */
+UMBEL_API umbel_err umbel_get_clock(const umbel_filter *filter, umbel_clock *out, umbel_diag *diag);
+UMBEL_API umbel_err umbel_set_clock(umbel_filter *filter, const umbel_clock *clock,
+                                    umbel_diag *diag);
+
+/* How often to call umbel_advance now: once for each step that has ended, at most generations + 1
+ * times, which forgets everything.  Moves clock->advanced accordingly.  If the time was set back,
+ * nothing is forgotten: if by at most one step, the window waits; if by more, the step begins
+ * again. */
+UMBEL_API uint64_t umbel_clock_steps(umbel_clock *clock, uint64_t now);
+
+/* Duration and step as text, such as 7d/1d; `out` has UMBEL_QUANTITY bytes. */
+UMBEL_API char *umbel_clock_text(const umbel_clock *clock, char *out);
+
 #ifdef __cplusplus
 }
 #endif
-#endif /* UMBEL_QUANTITY_H */
+#endif /* UMBEL_TEXT_H */
