@@ -35,6 +35,8 @@
 #   make bench-js   measures the package, next to bloom-filters and bloomfilter from npm
 #   make static     the command as one file without dependencies, for x86-64 and arm64: build/static
 #   make check-static   tries both in an empty root
+#   make release    everything that people download, into dist/: docs/packaging.md (MINISIGN_KEY signs it)
+#   make check-release  a rehearsal: builds a release twice, installs each file in a bare Debian 12 (RELEASE=dist: only that)
 #   make install    PREFIX and DESTDIR as usual
 #   make uninstall  removes what `make install` installed, and nothing else
 #   make format     formats the C files
@@ -49,7 +51,7 @@ export JOBS
         check-servers fuzz mutate soak js web check-web vectors check-readers bench-readers \
         bench bench-cli bench-redis python \
         postgres postgres-extension postgres-install sqlite sqlite-extension check-sql bench-sql bench-js deb \
-        check-deb static check-static dist amalgamation install uninstall format clean
+        check-deb static check-static dist amalgamation release check-release install uninstall format clean
 
 all: build/CMakeCache.txt
 	cmake --build build -j $(JOBS)
@@ -247,6 +249,15 @@ dist:
 amalgamation:
 	scripts/amalgamate build/amalgamation
 
+release:
+	scripts/setup release
+	rm -rf dist
+	scripts/make-release dist
+
+check-release:
+	scripts/setup release
+	tests/release/run $(RELEASE)
+
 install: build/CMakeCache.txt
 	cmake -S . -B build -DCMAKE_INSTALL_PREFIX=$(abspath $(PREFIX))
 	cmake --build build -j $(JOBS)
@@ -261,4 +272,4 @@ format:
 	scripts/check-format --fix
 
 clean:
-	rm -rf build
+	rm -rf build dist
