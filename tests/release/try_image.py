@@ -41,7 +41,7 @@ class Layout:
     def images(self):
         """Architecture, config and layers of each image."""
         [every] = json.loads(self.files["index.json"])["manifests"]
-        assert every["annotations"]["org.opencontainers.image.ref.name"]
+        assert every["annotations"]["org.opencontainers.image.ref.name"].startswith("umbel:")
         for one in json.loads(self.blob(every))["manifests"]:
             manifest = json.loads(self.blob(one))
             config = json.loads(self.blob(manifest["config"]))
@@ -50,6 +50,16 @@ class Layout:
             assert digests == config["rootfs"]["diff_ids"]
             assert (one["platform"]["architecture"], one["platform"]["os"]) == (config["architecture"], config["os"])
             yield config["architecture"], config["config"], layers
+
+
+def read_by_skopeo(image):
+    """Whether another program finds every machine's image."""
+    for machine in MACHINES:
+        said = subprocess.run(["skopeo", "--insecure-policy", "--override-arch", machine, "inspect", f"oci-archive:{image}"],
+                              capture_output=True, text=True, check=False)
+        assert said.returncode == 0, said.stderr
+        found = json.loads(said.stdout)
+        assert (found["Architecture"], found["Os"]) == (machine, "linux") and len(found["Layers"]) == 1, found
 
 
 def unpack(layers, folder):
@@ -125,6 +135,7 @@ def main(image, command):
     layout = Layout(image)
     images = {architecture: (config, layers) for architecture, config, layers in layout.images()}
     assert set(images) == MACHINES and layout.used == set(layout.files), "not what was expected"
+    read_by_skopeo(image)
     home = Path(tempfile.mkdtemp())
     try:
         serves(home, command, *images["amd64"])
