@@ -19,14 +19,16 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "report/report.h"
+#include "uniq/line_times.h"
 #include "uniq/loss.h"
 #include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,         OPT_FPR,    OPT_BYTES,         OPT_STATE,  OPT_WINDOW,      OPT_REPEATED,
-    OPT_ALL_REPEATED, OPT_UNIQUE, OPT_REPEATS,       OPT_COUNTS, OPT_TOP,         OPT_SAVE_EVERY,
-    OPT_LOCK_WAIT,    OPT_SPOOL,  OPT_LINE_BUFFERED, OPT_STRICT, OPT_THREADS,     OPT_QUIET,
-    OPT_JSON,         OPT_HELP,   OPT_KIND,          OPT_SEED,   OPT_SECRET_FILE, OPT_MAX_MEMORY,
+    OPT_KEYS,         OPT_FPR,          OPT_BYTES,     OPT_STATE,       OPT_WINDOW,
+    OPT_REPEATED,     OPT_ALL_REPEATED, OPT_UNIQUE,    OPT_REPEATS,     OPT_COUNTS,
+    OPT_TOP,          OPT_SAVE_EVERY,   OPT_LOCK_WAIT, OPT_SPOOL,       OPT_LINE_BUFFERED,
+    OPT_STRICT,       OPT_THREADS,      OPT_QUIET,     OPT_JSON,        OPT_TIME_KEY,
+    OPT_HELP,         OPT_KIND,         OPT_SEED,      OPT_SECRET_FILE, OPT_MAX_MEMORY,
     CLI_LINE_OPTIONS, OPT_END};
 
 typedef struct uniq_run {
@@ -34,6 +36,7 @@ typedef struct uniq_run {
     cli_add_job watch; /* watches the plan; adds nothing */
     cli_output out;
     cli_uniq_state state;
+    cli_line_times times;
     cli_loss loss;
     bool changed; /* since the last measure() */
     bool unsaved;
@@ -195,15 +198,16 @@ static void save_while_reading(uniq_run *u) {
     pthread_detach(thread);
 }
 
-/* Also saves at each step: endless streams are ended by a signal. */
-static void follow_clock(uniq_run *u) {
-    uint64_t steps = cli_uniq_state_steps_due(&u->state);
+/* Also saves at each step: endless streams are ended by a signal.  In a log that is replayed steps
+ * take no time. */
+static void follow_clock(uniq_run *u, uint64_t now) {
+    uint64_t steps = cli_uniq_state_steps_due(&u->state, now);
     if (!steps) return;
     bool changed = u->changed, too_many = measure(u);
     cli_uniq_state_advance(&u->state, steps);
     if (u->loss.watching && changed) measure_loss(u); /* the rate fell */
     if (too_many) warn_of_rate(u);
-    if (changed) save(u);
+    if (changed && !u->state.time) save(u);
 }
 
 static void hash_keys(void *ctx, cli_batch *b) {
@@ -269,24 +273,55 @@ static size_t add_present(uniq_run *u, cli_batch *b, umbel_err *e) {
     return all;
 }
 
-static void pass_new(void *ctx, cli_batch *b) {
-    uniq_run *u = ctx;
-    umbel_err e = UMBEL_OK;
-    pthread_mutex_lock(&u->lock);
-    follow_clock(u);
+/* The lines of a batch from one on, or those of them until a step of the lines' clock ends. */
+static cli_batch lines_within_step(const uniq_run *u, const cli_batch *b, size_t from) {
+    const umbel_clock *clock = &u->state.clock;
+    cli_batch part = *b;
+    size_t n = b->lines - from;
+    if (u->state.time) {
+        for (n = 0; from + n < b->lines; n++) {
+            if (u->times.at[from + n] >= clock->advanced + clock->step) break;
+        }
+    }
+    part.lines = n;
+    part.idle = b->idle && from + n == b->lines;
+    part.starts += from, part.ends += from, part.keys += from;
+    part.hashes += from, part.hits += from;
+    return part;
+}
+
+/* Returns the number of lines added and, if they are new, printed: as for add. */
+static size_t pass_part(uniq_run *u, cli_batch *b, umbel_err *e) {
     u->unsure = true;
     cli_batch added = *b;
-    added.lines = b->missing ? add_present(u, b, &e) : add(u, b, &e);
+    added.lines = b->missing ? add_present(u, b, e) : add(u, b, e);
     u->changed |= added.lines != 0;
     u->unsaved |= added.lines != 0;
-    cli_output_header(&u->out, b, &u->header);
     uint64_t printed = cli_output_lines(&u->out, &added, !u->repeats);
     u->new_lines += u->repeats ? added.lines - printed : printed;
     u->unsure = false;
     u->since_save += b->lines;
     if (u->s->save_every.keys && u->since_save >= u->s->save_every.keys) save(u);
+    return added.lines;
+}
+
+static void pass_new(void *ctx, cli_batch *b) {
+    uniq_run *u = ctx;
+    umbel_err e = UMBEL_OK;
+    size_t passed = 0, some;
+    pthread_mutex_lock(&u->lock);
+    cli_output_header(&u->out, b, &u->header);
+    if (u->state.time) cli_line_times_read(&u->times, b, &u->state.clock);
+    do {
+        if (!u->state.time) follow_clock(u, cli_uniq_now());
+        if (u->state.time && b->lines) follow_clock(u, u->times.at[passed]);
+        cli_batch part = lines_within_step(u, b, passed);
+        some = pass_part(u, &part, &e);
+        passed += some;
+        if (some < part.lines) break;
+    } while (passed < b->lines);
     cli_add_job_check_error(&u->watch, e);
-    if (added.lines < b->lines) {
+    if (passed < b->lines) {
         char plan[UMBEL_QUANTITY];
         cli_die(u->watch.name, "-n KEYS plans for more", "more keys than the %s planned",
                 umbel_count_text(u->watch.capacity, plan));
@@ -363,7 +398,10 @@ static int run(const cli_settings *s) {
         cli_die(u.watch.name, "its own options are applied without giving them; another --state",
                 "its keys are made differently: %s", umbel_get_recipe(f));
     }
-    cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
+    umbel_recipe *recipes[] = {recipe, u.state.time};
+    cli_feed feed = cli_feed_of(s, s->args, s->nargs, recipes);
+    if (u.state.time) feed.nrecipes = 2;
+    feed.numbered = u.state.time;
     bool failed = false;
     feed.failed = s->nargs > 1 ? &failed : NULL;
     feed.eager = true;
@@ -396,6 +434,8 @@ static int run(const cli_settings *s) {
     int status =
         cli_misfits_status(&read, recipe, "printed",
                            u.warned || u.warned_level || u.header.mixed ? CLI_INCOMPLETE : CLI_YES);
+    if (u.state.time) status = cli_line_times_end(&u.times, status);
+    umbel_recipe_free(u.state.time);
     umbel_recipe_free(recipe);
     return failed ? CLI_ERROR : status;
 }
@@ -412,6 +452,8 @@ const cli_command cli_command_uniq = {
                 "tail -F events.log | umbel uniq --window 1M -k 3\n"
                 "# Each alarm once a day, even across restarts\n"
                 "tail -F alarms.log | umbel uniq --window 24h/1h -n 1M --state day.umb\n"
+                "# The same for last week's log, by the time in its lines\n"
+                "umbel uniq --window 24h/1h -n 1M -k 7 --time-key 4 access.log\n"
                 "# The first line of each repeated key\n"
                 "umbel uniq -d --csv --header -k customer orders.csv\n"
                 "# How often each address occurs, and the ten most frequent\n"
@@ -428,44 +470,45 @@ const cli_command cli_command_uniq = {
         "Warnings come at 1, 2, 10, 100 ... times the promised rate, and when 0.1%, 1%, 10% and 50% "
         "of the new lines are lost.\n\n"
         "Without -n a filter that grows starts with room for a million keys (100,000 below 1 in "
-        "10,000, where growing takes several times the memory of a fixed plan: 90 to 260 bits per key "
-        "at 1 in a million, against 30), one that does not is planned for 10 million; without -p "
-        "the rate is 0.1%, and -m alone fixes for how many keys. If the number of keys "
-        "is known, -n with --kind auto takes the least memory. The number of lines lost is estimated at the end, from the rate "
-        "that each new line met or, when many are lost, from an independent count of the "
-        "different keys. With --window there is no plan to exceed: at least the last N keys "
-        "are remembered. A line that does not have the field of -k is always printed.\n\n"
+        "10,000, where growing takes several times the memory of a fixed plan), one that does not is "
+        "planned for 10 million; without -p the rate is 0.1%, and -m alone fixes for how many keys. "
+        "If the number of keys is known, -n with --kind auto takes the least memory. How many lines "
+        "were lost is estimated from the rate that each new line met or, when many are, from an "
+        "independent count of the different keys. A line that does not have the field of -k is "
+        "always printed.\n\n"
         "--window DURATION/STEP forgets by the clock: a key is remembered for DURATION after "
         "it was last seen, and forgotten at most one STEP later. DURATION is rounded up to "
-        "whole steps, at most 255 of them; units are s, m, h, d and w. -n is the maximum "
-        "number of different keys within DURATION. They should arrive evenly: a step with "
-        "more than its share raises the rate and causes a warning, or an error with --strict. "
-        "With --state, time continues between runs, and the state is also saved after each "
+        "whole steps, at most 255; units are s, m, h, d and w. -n is the maximum "
+        "number of different keys within DURATION. A step with "
+        "more than its share raises the rate: a warning, or an error with --strict. "
+        "With --state, time continues between runs, and the state is saved after each "
         "step. If the clock is set back, nothing is forgotten.\n\n"
+        "--time-key makes the time in the lines that clock, so that last week's log gives what it "
+        "would have given last week. Times are RFC 3339 (2026-11-19 21:42:06 as well; without a zone "
+        "it is UTC), 19/Nov/2026:21:42:06 +0000, or seconds since 1970 (13, 16 or 19 digits: milli-, "
+        "micro- or nanoseconds). A line without a time, or a late one, has the latest time before it; "
+        "those without, and those more than a step late, cause a warning and exit status 3. The state "
+        "keeps the option, and is saved at the end and by --save-every.\n\n"
         "-c prints, before the first line of each key, how often the key occurs in all the input, "
         "in order of first occurrence and in the format of uniq(1). -d prints the first line of each key "
         "that is repeated, -D all lines of such keys, -u the lines of keys that are not; -c goes with -d "
-        "and -u. All of them know the whole input: files are read twice, and a pipe is kept in a file "
-        "in between (--tmp). Nothing is lost or printed wrongly: a table takes 20 to 40 bytes per key (half as much again while "
-        "it grows), and counts are exact unless two keys have the same 64-bit hash, which happens "
-        "among 10 million keys once in 400,000 runs, and which nobody can arrange: every run draws a "
-        "secret for its hashes. --top N prints the N most frequent keys, the "
-        "most frequent first, in fixed memory: 65,536 counters, or 64 N if that is more, with a "
-        "line each. With more keys than counters, counts may be too high, by at most lines / "
-        "counters, and are then printed as LOW-HIGH: the truth lies in between. A warning and exit "
+        "and -u. Files are read twice, and a pipe is kept in a file in between (--tmp). Nothing is "
+        "lost or printed wrongly: a table takes 20 to 40 bytes per key (half as much again while "
+        "it grows), and counts are exact unless two keys have the same 64-bit hash, once in 400,000 "
+        "runs of 10 million keys; every run draws a secret for its hashes. --top N prints the N most "
+        "frequent keys, the most frequent first, from 65,536 counters, or 64 N if that is more. "
+        "With more keys than counters, counts may be too high, by at most lines / "
+        "counters, and are printed as LOW-HIGH: the truth lies in between. A warning and exit "
         "status 3 say if a line may not belong to the top N.\n\n"
         "--repeats prints the other lines, as an endless stream goes by: each but the first of its key. "
         "New lines that are mistaken for repeated ones, which are lost otherwise, are printed.\n\n"
         "--state keeps the filter for the next run. It is replaced in one step after all "
-        "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run: "
-        "what was printed is remembered. If the output itself cannot be written, or after "
-        "SIGKILL, the previous state remains: lines since then are printed again, and none is "
-        "lost. The same holds after a power failure if standard output is a regular file, which is "
-        "synced to disk before the state is saved. In a pipe a line counts as printed: if its "
-        "reader loses it, it is not printed again. A run maps the file, copies only the pages that it changes, and "
-        "writes a new file; empty parts of the filter take no disk space. Commands that change one "
-        "file take turns: a second run with the same --state waits until the first has ended, and "
-        "says so.",
+        "lines have been written, even if an error or SIGHUP, SIGINT or SIGTERM ends the run. "
+        "If the output cannot be written, or after SIGKILL, the previous state remains: lines since "
+        "then are printed again, and none is lost. The same holds after a power failure if standard "
+        "output is a regular file, which is synced before the state is saved. In a pipe a "
+        "line counts as printed: if its reader loses it, it is not printed again. Commands that "
+        "change one file take turns: a second run with the same --state waits, and says so.",
     .exits = CLI_EXITS_LINES,
     .prints_lines = true,
     .options = options,

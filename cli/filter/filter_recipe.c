@@ -8,7 +8,7 @@
 #include "options/recipe_options.h"
 #include "umbel_recipe.h"
 
-static umbel_recipe *parse(const char *where, const char *text) {
+umbel_recipe *cli_recipe_named(const char *where, const char *text) {
     umbel_recipe *recipe = NULL;
     umbel_diag diag = {0};
     umbel_err e = umbel_recipe_parse(text, &recipe, &diag);
@@ -21,7 +21,7 @@ static umbel_recipe *parse(const char *where, const char *text) {
 
 static umbel_recipe *with_options(const cli_settings *s, const char *stored) {
     char *text = cli_recipe_text(s, stored);
-    umbel_recipe *recipe = parse(s->recipe ? "--recipe" : s->command->name, text);
+    umbel_recipe *recipe = cli_recipe_named(s->recipe ? "--recipe" : s->command->name, text);
     if (s->digests && !(umbel_recipe_traits(recipe) & UMBEL_RECIPE_DIGEST)) {
         char options[96];
         cli_digest_options(options, sizeof options);
@@ -36,7 +36,7 @@ umbel_recipe *cli_recipe_given(const cli_settings *s) {
 }
 
 umbel_recipe *cli_recipe_stored(const umbel_filter *f, const char *name) {
-    return parse(name, umbel_get_recipe(f));
+    return cli_recipe_named(name, umbel_get_recipe(f));
 }
 
 umbel_recipe *cli_recipe_of(const umbel_filter *f, const char *name, const cli_settings *s) {

@@ -8,6 +8,9 @@
 #include "options/options.h"
 #include "umbel_recipe.h"
 
+/* The recipe of this text; exits if it is none, naming `where` it is from. */
+umbel_recipe *cli_recipe_named(const char *where, const char *text);
+
 /* The recipe that the options alone give.  Free it, like those below. */
 umbel_recipe *cli_recipe_given(const cli_settings *s);
 

@@ -139,6 +139,9 @@ OPTION(LOCK_WAIT, "", "wait", "SECONDS", NULL, NUMBER, wait,
 OPTION(WINDOW, "", "window", "N|DURATION/STEP", NULL, WINDOW, window,
        "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
        "90m/10m), and forget older ones; for endless streams")
+OPTION(TIME_KEY, "", "time-key", "N|NAME|PATH", NULL, TEXT, time_key,
+       "--window goes by the time in each line, not by this machine's clock: it is at the "
+       "beginning of this field, column or member of JSON (PATH, as for jq)")
 CHOICE(REPEATED, "d", "repeated", "print one line of each key that is repeated: the first")
 CHOICE(ALL_REPEATED, "D", "all-repeated", "print all lines of keys that are repeated")
 CHOICE(UNIQUE, "u", "unique", "print the lines whose keys are not repeated")

@@ -119,7 +119,7 @@ struct cli_settings {
     uint8_t delimiter;             /* 0: not given */
     cli_window window, save_every;
     const char *json; /* where the report goes */
-    const char *output, *tmp, *state, *present, *absent, *recipe;
+    const char *output, *tmp, *state, *time_key, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;
     const char *redis, *redis_key, *prefix, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;

@@ -275,6 +275,25 @@ char *cli_recipe_text(const cli_settings *s, const char *stored) {
     return text;
 }
 
+/* Nothing that changes keys changes times. */
+char *cli_time_text(const cli_settings *s, const char *stored) {
+    cli_settings time = {.given_keys = {0}};
+    words w = words_of(stored);
+    bool json = *s->time_key == '.';
+    *(json ? &time.json_keys : &time.fields) = (cli_text_list){(const char **)&s->time_key, 1};
+    for (unsigned i = 0; i < CLI_WORDS; i++) {
+        umbel_word row = row_of(i);
+        bool of_fields = row.group == UMBEL_WORD_FIELDS && !(json && row.part);
+        if (w.at[i] && !of_fields) drop(&w, i);
+    }
+    char *selection = selection_of(&time);
+    give(&w, selection);
+    free(selection);
+    char *text = text_of(&w);
+    free_words(&w);
+    return text;
+}
+
 cli_option_id cli_changes_given(const cli_settings *s) {
     words w = words_given(s);
     cli_option_id changes = s->recipe ? OPT_RECIPE : OPT_END;

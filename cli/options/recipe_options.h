@@ -13,6 +13,9 @@
  * to keys can be extended, but not replaced. */
 char *cli_recipe_text(const cli_settings *s, const char *stored);
 
+/* The recipe of --time-key for lines whose keys have the recipe `stored`; free it. */
+char *cli_time_text(const cli_settings *s, const char *stored);
+
 /* Whether both recipes split a text into the same records. */
 bool cli_recipe_same_records(const umbel_recipe *a, const umbel_recipe *b);
 

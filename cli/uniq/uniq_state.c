@@ -3,6 +3,7 @@
 #include "uniq/uniq_state.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -12,13 +13,14 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/update_lock.h"
+#include "options/recipe_options.h"
 
 static const uint64_t default_keys = 10000000, first_layer = 1000000, small_layer = 100000;
 static const double default_fpr = 0.001;
 static const double costly_fpr = 0.0001; /* below, layers take several times the memory ... */
 static const double growing_fpr = 1e-8;  /* ... and below this, more than anyone has */
 
-static uint64_t now(void) {
+uint64_t cli_uniq_now(void) {
     struct timespec t;
     if (clock_gettime(CLOCK_REALTIME, &t) != 0 || t.tv_sec < 0) return 0;
     return (uint64_t)t.tv_sec;
@@ -134,6 +136,41 @@ static umbel_filter *load(const cli_settings *s, umbel_clock *clock) {
     return f;
 }
 
+static const char time_name[] = "window.time"; /* in the metadata */
+
+/* A state that goes by the time in the line goes on like that, and no other can begin to. */
+static void refuse_other_time(const cli_settings *s, const char *own, const char *given) {
+    if (!own) {
+        cli_die(s->state, "use another --state to start over",
+                "goes by this machine's clock, not by the time in the line");
+    }
+    if (strcmp(own, given) != 0) {
+        cli_die(s->state, "its own --time-key is applied without giving it",
+                "has the time of its lines elsewhere: %s", own);
+    }
+}
+
+static umbel_recipe *time_recipe(const cli_uniq_state *u, const cli_settings *s) {
+    const char *own = umbel_get_meta(u->filter, time_name), *keys = umbel_get_recipe(u->filter);
+    if (!s->time_key) return own ? cli_recipe_named(s->state, own) : NULL;
+    if (!u->clock.step) cli_die("--time-key", "such as 24h/1h", "needs --window DURATION/STEP");
+    char *text = cli_time_text(s, keys);
+    umbel_recipe *time = cli_recipe_named("--time-key", text),
+                 *key = cli_recipe_named("uniq", keys);
+    if (umbel_recipe_traits(time) & ~umbel_recipe_traits(key) & UMBEL_RECIPE_HEADER) {
+        cli_die("--time-key", "-k NAME, or --header", "'%s' is a column, but there is no header",
+                s->time_key);
+    }
+    umbel_recipe_free(key);
+    free(text);
+    umbel_diag diag = {0};
+    const char *where = umbel_recipe_text(time);
+    if (!u->fresh) refuse_other_time(s, own, where);
+    umbel_err e = u->fresh ? umbel_set_meta(u->filter, time_name, where, &diag) : UMBEL_OK;
+    if (e) cli_die_err("--time-key", e, &diag, NULL);
+    return time;
+}
+
 cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
     if (s->window.keys) cli_exclude(s, OPT_WINDOW, OPT_KEYS);
     cli_uniq_state u = {.clock = {.step = s->window.step, .generations = s->window.generations}};
@@ -143,13 +180,14 @@ cli_uniq_state cli_uniq_state_open(const cli_settings *s) {
     } else {
         u.filter = make(s);
         u.fresh = true;
-        u.clock.advanced = now();
     }
+    u.time = time_recipe(&u, s);
+    if (u.fresh && !u.time) u.clock.advanced = cli_uniq_now();
     return u;
 }
 
-uint64_t cli_uniq_state_steps_due(cli_uniq_state *u) {
-    return u->clock.step ? umbel_clock_steps(&u->clock, now()) : 0;
+uint64_t cli_uniq_state_steps_due(cli_uniq_state *u, uint64_t now) {
+    return u->clock.step ? umbel_clock_steps(&u->clock, now) : 0;
 }
 
 void cli_uniq_state_advance(cli_uniq_state *u, uint64_t steps) {

@@ -172,3 +172,69 @@ P
     exec 4>&-
     printf 'a\nc\n' | umbel uniq -q --state s.umb | cmp - <(echo c)
 }
+
+# A log in several formats, and the lines of it that a window of a day in steps of an hour prints.
+logs() {
+    python3 - <<'P'
+import datetime, random
+random.seed(5)
+seconds, step, generations = 1763000000, 3600, 24
+begun, step_now, last = 0, 0, {}
+names = "clf", "python", "csv", "json", "ms"
+files = {name: open(name, "w") for name in names}
+expected = {name: open(name + ".expected", "w") for name in names}
+india = datetime.timezone(datetime.timedelta(hours=5, minutes=30))
+files["csv"].write('id,"when, exactly"\n')
+expected["csv"].write('id,"when, exactly"\n')
+for _ in range(20000):
+    seconds += random.choice([1, 5, 30, 120])
+    key, t = random.randrange(3000), datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    lines = (f'10.0.0.{key % 9} - - [{t.astimezone(india):%d/%b/%Y:%H:%M:%S %z}] "GET /{key} HTTP/1.1" 200',
+             f"{t:%Y-%m-%d %H:%M:%S},123 INFO /{key}", f'{key},"{t.astimezone(india).isoformat()}"',
+             f'{{"id":{key},"ts":{seconds}.5}}', f"{key}\t{seconds}999")
+    begun = begun or seconds
+    steps = (seconds - begun) // step
+    begun, step_now = begun + steps * step, step_now + steps
+    new = key not in last or step_now - last[key] > generations
+    last[key] = step_now
+    for name, line in zip(names, lines):
+        files[name].write(line + "\n")
+        if new:
+            expected[name].write(line + "\n")
+P
+}
+
+@test "window: --time-key replays a log as it was written, in every format" {
+    logs
+    replay() { umbel uniq -q --window 24h/1h -n 10000 -p 1e-9 "$@"; }
+    replay -k 7 --time-key 4 clf | cmp - clf.expected
+    replay -j 2 -k 4 --time-key 1 python | cmp - python.expected
+    replay --csv -k id --time-key 'when, exactly' csv | cmp - csv.expected
+    replay --json-key .id --time-key .ts json | cmp - json.expected
+    replay -t '\t' -k 1 --time-key -1 ms | cmp - ms.expected
+}
+
+@test "window: --time-key goes on with a state, which keeps it" {
+    logs
+    split -l 7000 clf part.
+    umbel uniq -q --window 24h/1h -n 10000 -p 1e-9 --state s.umb -k 7 --time-key 4 part.aa > out
+    for part in part.ab part.ac; do umbel uniq -q --state s.umb $part >> out; done
+    cmp out clf.expected
+    refused "has the time of its lines elsewhere: field=4" umbel uniq --state s.umb --time-key 5 part.aa
+    umbel uniq -q --window 1h/1h -n 9 --state now.umb part.aa > /dev/null || true
+    refused "goes by this machine's clock" umbel uniq --state now.umb --time-key 4 part.aa
+    refused "--time-key: needs --window DURATION/STEP" umbel uniq --time-key 4 part.aa
+    refused "--time-key: needs --window DURATION/STEP" umbel uniq --window 9 --time-key 4 part.aa
+    refused "'ts' is a column, but there is no header" umbel uniq --window 1h/1h -n 9 -k 1 --time-key ts part.aa
+}
+
+@test "window: lines without a time, or late ones, are said and do not turn the clock" {
+    printf '%s\n' 'a no' '' 'a 2026-11-19T10:00:00Z' 'b 2026-11-19T12:30:00Z' 'c 2026-11-19T11:45:00Z' \
+        'd 2026-11-19T09:00:00Z' 'b soon' 'a 2026-11-19T13:00:00Z' 'b 2026-11-19T14:00:00Z' > log
+    run --separate-stderr umbel uniq --json=r.json --window 1h/1h -n 9 -p 1e-9 -k 1 --time-key 2 log
+    [ "$status" -eq 3 ]
+    [ "$(cut -c1 <<< "$output" | tr -d '\n')" = abcdab ]
+    [[ $stderr == *"log: warning: 3 lines do not have a time: taken as of the line before; the first is line 1"* ]]
+    [[ $stderr == *"log: warning: 1 line is more than a step late: taken as of the line before; the first is line 6"* ]]
+    [ "$(jq -c '[.warnings[].code]' r.json)" = '["lines_without_field","lines_without_time","lines_late"]' ]
+}
