@@ -109,7 +109,7 @@ assert (first["file"], second["file"]) == ("k.umb", "j.umb"), two
 
 # Nothing in the schema is made up; every code of the sources is in it, and on the page.
 texts = "\n".join(p.read_text() for p in (root / "cli").rglob("*.c"))
-used = set(re.findall(r'cli_warn\(\s*"(\w+)"', texts)) | set(re.findall(r'warn\(&read->\w+, "(\w+)"', texts))
+used = set(re.findall(r'cli_warn\(\s*"(\w+)"', texts)) | set(re.findall(r'warn\(&\w+->\w+, "(\w+)"', texts))
 known = set(schema["properties"]["warnings"]["items"]["properties"]["code"]["enum"])
 assert used == known, used ^ known
 page = (root / "docs/contract.md").read_text()
