@@ -78,9 +78,9 @@ static const struct {
     const char *recipe, *type;
 } typed[] = {
     {pgu_key_bytea, "line type=bytea", "bytea"},
-    {pgu_key_smallint, "line type=int64", "integer"},
+    {pgu_key_bigint, "line type=int64", "bigint"},
     {pgu_key_integer, "line type=int64", "integer"},
-    {pgu_key_bigint, "line type=int64", "integer"},
+    {pgu_key_smallint, "line type=int64", "smallint"},
     {pgu_key_uuid, "line type=uuid", "uuid"},
     {pgu_key_date, "line type=date", "date"},
     {pgu_key_timestamp, "line type=timestamp", "timestamp"},
@@ -96,6 +96,14 @@ const char *pgu_recipe_of(pgu_reader read) {
     return "line";
 }
 
+/* The widest type whose keys have this recipe; others are for texts. */
+static const char *type_of(const char *recipe) {
+    for (size_t i = 0; i < lengthof(typed); i++) {
+        if (strcmp(typed[i].recipe, recipe) == 0) return typed[i].type;
+    }
+    return "text";
+}
+
 static void insist_on(const umbel_recipe *recipe, pgu_reader read) {
     const char *text = recipe ? umbel_recipe_text(recipe) : "line";
     size_t i = 0;
@@ -104,7 +112,7 @@ static void insist_on(const umbel_recipe *recipe, pgu_reader read) {
     ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH),
                     errmsg("key: of type %s, but the filter's keys are not", typed[i].type),
                     errdetail("The filter's recipe is \"%s\".", text),
-                    errhint("Cast the key to text, which goes through the recipe.")));
+                    errhint("Cast the key to %s.", type_of(text))));
 }
 
 /* Two's complement, little-endian. */

@@ -139,7 +139,7 @@ const char *cli_in_options(const char *text, char *out, size_t cap) {
         {"bits_per_key", "--bits-per-key"},
         {", but its snapshot can", ""},
         {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
-        {"format: not recognised, so it must be given", "is not a filter that can be recognised"},
+        {"format: not recognised", "is not a filter that can be recognised"},
         {"numbers from 1 to 4294967295", "numbers from 1"},
         {"higher fpr", "higher rate"},
         {"log2(1/fpr)", "log2(1/rate)"},

@@ -99,7 +99,7 @@ umbel_err umbeli_codec_reading(const umbel_foreign *as, const void *bytes, size_
         *out = *codec;
         if ((*codec)->recognise && (*codec)->recognise(bytes, len)) return UMBEL_OK;
     }
-    return umbeli_fail(diag, UMBEL_EUNKNOWN, "format: not recognised, so it must be given");
+    return umbeli_fail(diag, UMBEL_EUNKNOWN, "format: not recognised");
 }
 
 umbel_err umbeli_codec_writing(const umbel_filter *f, umbel_format format, const umbeli_codec **out,
