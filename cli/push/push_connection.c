@@ -227,12 +227,12 @@ static cli_reply attempt(cli_connection *c, cli_node *node, const cli_request *r
     return count == 1 ? call(c, node, requests) : transact(c, node, requests, count);
 }
 
-/* How long to wait for one command. */
-typedef struct patience {
+/* How long, and how often, one command is tried again. */
+typedef struct retry {
     int64_t end; /* milliseconds */
     unsigned hops;
     int pause;
-} patience;
+} retry;
 
 static int64_t now(void) {
     struct timespec t;
@@ -241,39 +241,39 @@ static int64_t now(void) {
 }
 
 /* False when the time is up. */
-static bool pause_before_next(patience *p) {
-    int64_t left = p->end - now();
+static bool pause_before_next(retry *r) {
+    int64_t left = r->end - now();
     if (left <= 0) return false;
-    int pause = p->pause < left ? p->pause : (int)left;
+    int pause = r->pause < left ? r->pause : (int)left;
     struct timespec t = {pause / 1000, pause % 1000 * 1000000};
     nanosleep(&t, NULL);
-    p->pause = p->pause * 2 < LONGEST_PAUSE ? p->pause * 2 : LONGEST_PAUSE;
+    r->pause = r->pause * 2 < LONGEST_PAUSE ? r->pause * 2 : LONGEST_PAUSE;
     return true;
 }
 
 /* Nodes that do not agree yet may send us back and forth. */
-static void hop(const cli_connection *c, patience *p) {
-    if (p->hops++ < QUICK_HOPS || pause_before_next(p)) return;
+static void hop(const cli_connection *c, retry *r) {
+    if (r->hops++ < QUICK_HOPS || pause_before_next(r)) return;
     cli_die(c->home->name, later, "too many redirections");
 }
 
 static cli_reply send_request(cli_connection *c, const cli_request *requests, int count,
                               bool repeat) {
-    patience p = {.end = now() + (int64_t)c->wait * 1000, .pause = FIRST_PAUSE};
+    retry r = {.end = now() + (int64_t)c->wait * 1000, .pause = FIRST_PAUSE};
     cli_node *node = c->home;
     for (;;) {
         cli_reply reply = attempt(c, node, requests, count);
         const char *text = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         const struct refusal *known = refusal_of(text);
         if (c->cluster && starts_with(text, "MOVED ")) {
-            hop(c, &p);
+            hop(c, &r);
             follow(c, text);
             if (!repeat) return (cli_reply){CLI_REPLY_MOVED, 0, NULL};
             node = c->home;
         } else if (c->cluster && starts_with(text, "ASK ")) {
-            hop(c, &p);
+            hop(c, &r);
             node = node_aside(c, text);
-        } else if (known && known->passes && pause_before_next(&p)) {
+        } else if (known && known->passes && pause_before_next(&r)) {
             node = c->home;
         } else {
             return reply;

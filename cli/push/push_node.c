@@ -38,25 +38,25 @@ static void unsecure(cli_node *node) {
 }
 
 cli_node *cli_node_open(const cli_address *at, const cli_tls_options *tls) {
-    struct timeval patience = {.tv_sec = CONNECT_SECONDS};
+    struct timeval timeout = {.tv_sec = CONNECT_SECONDS};
     cli_node *node = cli_alloc(sizeof *node);
     *node = (cli_node){.at = *at};
     if (at->port) {
         snprintf(node->name, sizeof node->name, strchr(at->host, ':') ? "[%s]:%d" : "%s:%d",
                  at->host, at->port);
-        node->socket = redisConnectWithTimeout(at->host, at->port, patience);
+        node->socket = redisConnectWithTimeout(at->host, at->port, timeout);
     } else {
         snprintf(node->name, sizeof node->name, "%s", at->host);
-        node->socket = redisConnectUnixWithTimeout(at->host, patience);
+        node->socket = redisConnectUnixWithTimeout(at->host, timeout);
     }
     if (!node->socket) cli_die(NULL, NULL, "out of memory");
     if (node->socket->err) {
         cli_die(node->name, "is redis-server running there?", "%s", node->socket->errstr);
     }
-    redisSetTimeout(node->socket, patience);
+    redisSetTimeout(node->socket, timeout);
     if (tls) secure(node, tls);
-    patience.tv_sec = REPLY_SECONDS;
-    redisSetTimeout(node->socket, patience);
+    timeout.tv_sec = REPLY_SECONDS;
+    redisSetTimeout(node->socket, timeout);
     return node;
 }
 

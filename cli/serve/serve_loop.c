@@ -127,26 +127,26 @@ static bool serve_client(loop *l, client *c) {
     return answer_all(l, c);
 }
 
-static void turn_away(loop *l, int fd) {
+static void refuse_client(loop *l, int fd) {
     static const char full[] = "25:TEMP too many connections,";
     (void)!send(fd, full, sizeof full - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     close(fd);
     l->lists->turned_away++;
 }
 
-static void greet(loop *l, int door) {
+static void accept_clients(loop *l, int door) {
     for (int i = 0; i < EVENTS; i++) {
         int fd = accept4(door, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
         if (fd < 0) return; /* nobody is waiting, or there is no descriptor: clients keep waiting */
         client *c = l->connections < l->max_connections ? calloc(1, sizeof *c) : NULL;
         if (!c) {
-            turn_away(l, fd);
+            refuse_client(l, fd);
             continue;
         }
         c->source = (source){.kind = CLIENT, .fd = fd};
         c->since = l->now;
         if (!watch(l, &c->source, EPOLLIN, EPOLL_CTL_ADD)) {
-            turn_away(l, fd);
+            refuse_client(l, fd);
             free(c);
             continue;
         }
@@ -262,12 +262,12 @@ static unsigned raise_descriptors(const serve_options *o) {
     return (unsigned)most;
 }
 
-static void happen(loop *l, source *s) {
+static void handle_event(loop *l, source *s) {
     switch (s->kind) {
     case SIGNALS: handle_signals(l, s->fd); break;
     case SQUID: read_squid(l); break;
     case HTTP: break; /* runs in every round, because of its time limits */
-    case DOOR: greet(l, s->fd); break;
+    case DOOR: accept_clients(l, s->fd); break;
     case CLIENT:
         if (!serve_client(l, (client *)s)) hang_up(l, (client *)s);
         break;
@@ -275,7 +275,7 @@ static void happen(loop *l, source *s) {
 }
 
 /* How long to wait: at most a second, and no longer than HTTP wants. */
-static int patience(const loop *l, source *https, bool file) {
+static int milliseconds_to_wait(const loop *l, source *https, bool file) {
     int ms = file && !l->input_ended ? 0 : 1000;
     for (size_t i = 0; i < l->o->https; i++) {
         int own = serve_http_timeout(https[i].http);
@@ -287,10 +287,10 @@ static int patience(const loop *l, source *https, bool file) {
 static void turn(loop *l, source *https, bool file) {
     struct epoll_event events[EVENTS];
     time_t before = l->now;
-    int n = epoll_wait(l->epoll, events, EVENTS, patience(l, https, file));
+    int n = epoll_wait(l->epoll, events, EVENTS, milliseconds_to_wait(l, https, file));
     if (n < 0 && errno != EINTR) cli_die_sys("serve", errno);
     l->now = now();
-    for (int i = 0; i < n; i++) happen(l, events[i].data.ptr);
+    for (int i = 0; i < n; i++) handle_event(l, events[i].data.ptr);
     for (size_t i = 0; i < l->o->https; i++) serve_http_run(https[i].http);
     if (file && !l->input_ended) read_squid(l);
     if (l->now == before) return;

@@ -110,76 +110,76 @@ typedef struct words {
 
 enum { RATE = 1, SIZE = 3, REST }; /* where they are */
 
-static void say(words *w, const char *text) {
+static void append(words *w, const char *text) {
     w->list[w->count++] = RedisModule_CreateString(NULL, text, strlen(text));
 }
 
-static void say_double(words *w, double value) {
+static void append_double(words *w, double value) {
     char text[40];
     snprintf(text, sizeof text, "%.17g", value);
-    say(w, text);
+    append(w, text);
 }
 
-static void say_number(words *w, uint64_t value) {
+static void append_number(words *w, uint64_t value) {
     char text[24];
     snprintf(text, sizeof text, "%llu", (unsigned long long)value);
-    say(w, text);
+    append(w, text);
 }
 
-static void say_window(words *w, const bf_key *key) {
+static void append_window(words *w, const bf_key *key) {
     char text[BF_CLOCK_TEXT];
     umbel_clock clock = bf_value_clock(key->value);
-    say(w, bf_clock_text(&clock, true, text));
+    append(w, bf_clock_text(&clock, true, text));
 }
 
-static void say_properties(words *w, const bf_key *key, const bf_params *params) {
+static void append_properties(words *w, const bf_key *key, const bf_params *params) {
     if (params->expansion == BF_EXPANSION_AUTO) {
-        say(w, "EXPANSION");
-        say(w, "auto");
+        append(w, "EXPANSION");
+        append(w, "auto");
     } else if (bf_grows(params)) {
-        say(w, "EXPANSION");
-        say_number(w, params->expansion);
+        append(w, "EXPANSION");
+        append_number(w, params->expansion);
     } else {
-        say(w, "NONSCALING");
+        append(w, "NONSCALING");
         if (params->layout == BF_REDISBLOOM && bf_expansion(params) != BF_EXPANSION_SHOWN) {
-            say(w, "EXPANSION"); /* it keeps what its header has */
-            say_number(w, bf_expansion(params));
+            append(w, "EXPANSION"); /* it keeps what its header has */
+            append_number(w, bf_expansion(params));
         }
     }
     if (params->layout == BF_REDISBLOOM) return; /* RedisBloom knows no other words */
-    say(w, "LAYOUT");
-    say(w, "blocked");
+    append(w, "LAYOUT");
+    append(w, "blocked");
     if (params->tightening > 0) {
-        say(w, "TIGHTENING");
-        say_double(w, params->tightening);
+        append(w, "TIGHTENING");
+        append_double(w, params->tightening);
     }
-    if (params->counting) say(w, "COUNTING");
+    if (params->counting) append(w, "COUNTING");
     if (params->window) {
-        say(w, "WINDOW");
+        append(w, "WINDOW");
         if (params->by_time) {
-            say_window(w, key);
+            append_window(w, key);
         } else {
-            say_number(w, params->window);
+            append_number(w, params->window);
         }
     }
-    if (params->keyed) say(w, "SEED");
+    if (params->keyed) append(w, "SEED");
 }
 
-/* Filters that clients create in a row mostly differ only in their secrets: recent words are kept.
+/* Filters that clients create in a row mostly differ only in their secrets: recent words are cached.
  */
 static const words *words_of(const bf_key *key, const bf_params *params) {
-    enum { KEPT = 8 };
-    static words kept[KEPT];
-    words *w = &kept[(params->capacity ^ params->expansion ^ params->layout) % KEPT];
+    enum { CACHED = 8 };
+    static words cached[CACHED];
+    words *w = &cached[(params->capacity ^ params->expansion ^ params->layout) % CACHED];
     if (w->count && bf_params_alike(&w->of, params) && !params->by_time) return w;
     for (size_t i = 0; i < w->count; i++) RedisModule_FreeString(NULL, w->list[i]);
     *w = (words){.of = *params};
     memset(w->of.key, 0, sizeof w->of.key);
-    say(w, "ERROR");
-    say_double(w, params->error);
-    say(w, "CAPACITY");
-    say_number(w, params->capacity);
-    say_properties(w, key, params);
+    append(w, "ERROR");
+    append_double(w, params->error);
+    append(w, "CAPACITY");
+    append_number(w, params->capacity);
+    append_properties(w, key, params);
     return w;
 }
 

@@ -60,12 +60,12 @@ static bool are_usual(const bf_params *p, const umbel_filter *f) {
 
 /* ---- Layers ---- */
 
-/* What follows from a layer's size takes divisions, and there are few sizes: recent ones are kept,
+/* What follows from a layer's size takes divisions, and there are few sizes: recent ones are cached,
  * per thread, because merges run in threads. */
 static void prepare(umbeli_layer *l) {
-    enum { KEPT = 64 };
-    static _Thread_local umbeli_layer kept[KEPT];
-    umbeli_layer *last = &kept[(l->bytes / 8 + 7 * l->hashes) % KEPT];
+    enum { CACHED = 64 };
+    static _Thread_local umbeli_layer cached[CACHED];
+    umbeli_layer *last = &cached[(l->bytes / 8 + 7 * l->hashes) % CACHED];
     if (last->bytes != l->bytes || last->hashes != l->hashes || last->probes != l->probes) {
         *last = (umbeli_layer){
             .probes = l->probes,

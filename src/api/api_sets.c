@@ -138,7 +138,8 @@ umbel_err umbel_fold(umbel_filter *filter, double fpr, umbel_diag *diag) {
     if (filter->frozen) return frozen(diag);
     if (!filter->ops->fold) {
         const char *why = filter->ops->no_fold;
-        return umbeli_fail(diag, UMBEL_ENOTSUP, why ? why : "filters of this form cannot be folded");
+        return umbeli_fail(diag, UMBEL_ENOTSUP,
+                           why ? why : "filters of this form cannot be folded");
     }
     if (!(fpr > 0 && fpr < 1)) return umbeli_invalid(diag, "fpr: must be between 0 and 1");
     uint64_t before = filter->shape.bits;

@@ -11,10 +11,10 @@
 #include "kind/chain/chain.h"
 #include "umbel.h"
 
-static umbeli_layer layer_with(bool swift, uint64_t bytes, uint32_t bits) {
+static umbeli_layer layer_with(bool short_chunks, uint64_t bytes, uint32_t bits) {
     umbeli_layer l = {
         .probes = &umbeli_probes_packed,
-        .swift = swift,
+        .short_chunks = short_chunks,
         .bits = calloc(1, (size_t)bytes),
         .bytes = bytes,
         .nbits = 8 * bytes,
@@ -220,7 +220,7 @@ static void kernels_agree(void **state) {
 
 /* The hash that is added i-th: any; or, so that whole words of the upper parts are ones, such that
  * a chunk's are close together, from its first value on or up to its last. */
-static uint64_t swift_hash(int pattern, uint64_t i, uint32_t bits, uint64_t chunks) {
+static uint64_t hash_of_pattern(int pattern, uint64_t i, uint32_t bits, uint64_t chunks) {
     uint64_t apart = (UINT64_C(1) << bits) / chunks, chunk = i % chunks, nth = i / chunks;
     if (pattern == 0) return umbel_mix(i);
     uint64_t kept = pattern == 1 ? chunk * apart + nth + 1 : (chunk + 1) * apart - nth - 1;
@@ -228,7 +228,7 @@ static uint64_t swift_hash(int pattern, uint64_t i, uint32_t bits, uint64_t chun
 }
 
 /* The same for small chunks, key by key and in batches of every length around a group's. */
-static void swift_kernels_agree(void **state) {
+static void short_chunk_kernels_agree(void **state) {
     (void)state;
     enum { MOST = 3000, BITS = 25, BYTES = 4096, ABSENT = 1000, ALL = MOST + ABSENT };
     static const size_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 96, 97, 1000, ALL};
@@ -242,7 +242,7 @@ static void swift_kernels_agree(void **state) {
             umbeli_layer l = layer_with(true, BYTES, BITS);
             size_t n = 0;
             for (uint64_t i = 0; n < MOST && l.packed.room; i++) {
-                hashes[n] = swift_hash(pattern, i, BITS, l.packed.chunks);
+                hashes[n] = hash_of_pattern(pattern, i, BITS, l.packed.chunks);
                 l.keys += kernels[k]->add(&l, &hashes[n], 1, &was_new);
                 if (was_new) set[n] = hashes[n] >> (64 - BITS), n++;
             }
@@ -284,9 +284,12 @@ static void swift_kernels_agree(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(files_have_fewer_bytes), cmocka_unit_test(kernels_agree),
-        cmocka_unit_test(swift_kernels_agree),    cmocka_unit_test(is_a_set),
-        cmocka_unit_test(two_become_one),         cmocka_unit_test(damage_is_noticed),
+        cmocka_unit_test(files_have_fewer_bytes),
+        cmocka_unit_test(kernels_agree),
+        cmocka_unit_test(short_chunk_kernels_agree),
+        cmocka_unit_test(is_a_set),
+        cmocka_unit_test(two_become_one),
+        cmocka_unit_test(damage_is_noticed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,7 +240,7 @@ static umbeli_chain *chain_with(uint64_t bytes, uint32_t bits, uint64_t capacity
     umbeli_chain *c = (umbeli_chain *)f;
     umbeli_layer layer = {
         .probes = &umbeli_probes_packed,
-        .swift = true,
+        .short_chunks = true,
         .bytes = bytes,
         .nbits = 8 * bytes,
         .hashes = bits,
@@ -264,7 +264,7 @@ static void kept_bits_take_keys_alike(void **state) {
             .bytes = 8192,
             .nbits = 8 * 8192,
             .hashes = UMBELI_BLOCK_LANES,
-            .kept = 20,
+            .known_bits = 20,
             .capacity = 2 * KEYS,
         };
         assert_int_equal(umbeli_chain_append(c, &layer, 0), UMBEL_OK);

@@ -119,7 +119,7 @@ static umbel_err reserve(umbeli_chain *c, uint32_t count) {
 static umbel_err new_bits(const umbeli_chain *c, const umbeli_layer *l, umbeli_array *out) {
     umbeli_settings settings = c->base.settings;
     settings.max_bytes = 0;
-    settings.plain = settings.hook.alloc && l->probes->plain && !l->swift;
+    settings.plain = settings.hook.alloc && l->probes->plain && !l->short_chunks;
     return umbeli_array_new(&settings, l->bytes, out, NULL);
 }
 

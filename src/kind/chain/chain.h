@@ -71,7 +71,7 @@ typedef struct umbeli_probes {
 extern const umbeli_probes umbeli_probes_blocked, umbeli_probes_line, umbeli_probes_narrow,
     umbeli_probes_packed;
 
-/* The loops of packed layers, once per instruction set (packed_loops.h): of swift ones, and of
+/* The loops of packed layers, once per instruction set (packed_loops.h): of short chunks, and of
  * those with longer chunks. */
 typedef struct umbeli_packed_kernel {
     void (*contains)(const umbeli_layer *l, const uint64_t *hashes, size_t n, uint8_t *found);
@@ -87,7 +87,7 @@ extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umb
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
- * capacity, rate and keys, and swift, kept, n2 and bits_per_entry where they are not the usual;
+ * capacity, rate and keys, and short_chunks, known_bits, n2 and bits_per_entry where they are not the usual;
  * the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
@@ -97,8 +97,8 @@ struct umbeli_layer {
     uint64_t nbits;         /* bits that probes can hit, at most 8 * bytes */
     umbeli_modulus modulus; /* of nbits */
     uint32_t hashes;        /* probes per key */
-    bool swift;             /* packed, in small chunks: lookups in two cache lines */
-    uint32_t kept;          /* blocked, in place of packed hashes: bits known of each; 0: all */
+    bool short_chunks;      /* packed, in small chunks: lookups in two cache lines */
+    uint32_t known_bits;    /* blocked, in place of packed hashes: bits known of each; 0: all */
     uint8_t n2;             /* RedisBloom: 0, or, in layers of old releases, nbits is 2^n2 */
     uint64_t capacity;      /* keys planned for */
     uint64_t keys;          /* adds that changed it */

@@ -153,7 +153,7 @@ static inline void prefetch(const umbeli_layer *l, uint64_t hash) {
 
 /* Whether its kernel takes the hashes as they are. */
 static inline bool goes_by_kernel(const umbeli_layer *l) {
-    return l->kernel && !l->kept;
+    return l->kernel && !l->known_bits;
 }
 
 static inline bool layer_has(const umbeli_layer *l, umbeli_hashes hash) {

@@ -27,13 +27,13 @@
 #include "core/cpu.h"
 
 enum {
-    CHUNK = 2048, /* bytes, about: cheap to move, and large enough that chunks fill evenly */
-    SWIFT = 256,  /* for lookups: the unary part in one line, the lower parts in three */
+    CHUNK = 2048,      /* bytes, about: cheap to move, and large enough that chunks fill evenly */
+    SHORT_CHUNK = 256, /* for lookups: the unary part in one line, the lower parts in three */
 };
 
 /* As many slots as fit.  Fewer lower bits mean more bits for the upper part. */
 static void fit(umbeli_layer *l) {
-    uint64_t chunk = l->swift ? SWIFT : CHUNK;
+    uint64_t chunk = l->short_chunks ? SHORT_CHUNK : CHUNK;
     uint64_t chunks = l->bytes <= 2 * chunk ? 1 : l->bytes / chunk;
     uint64_t stride = l->bytes / chunks, room = 8 * stride > HEAD ? 8 * stride - HEAD : 0;
     uint64_t range = ((UINT64_C(1) << l->hashes) - 1) / chunks + 1;
@@ -46,8 +46,8 @@ static void fit(umbeli_layer *l) {
     for (uint32_t low = least; low < l->hashes; low++) {
         uint64_t uppers = ((range - 1) >> low) + 1;
         uint64_t slots = uppers < room ? (room - uppers) / (low + 1) : 0;
-        uint64_t max = l->swift ? LINE - HEAD : UINT16_MAX;
-        if (l->swift) max = uppers < max && low > 0 ? max - uppers : 0;
+        uint64_t max = l->short_chunks ? LINE - HEAD : UINT16_MAX;
+        if (l->short_chunks) max = uppers < max && low > 0 ? max - uppers : 0;
         if (slots > max) slots = max;
         if (slots + 1 < l->packed.slots) break; /* it only gets worse */
         if (slots <= l->packed.slots) continue;
@@ -58,7 +58,7 @@ static void fit(umbeli_layer *l) {
 }
 
 static packed form_in(const umbeli_layer *l) {
-    return packed_in(l, l->swift);
+    return packed_in(l, l->short_chunks);
 }
 
 /* The first value of a chunk, rounded up. */
@@ -80,12 +80,12 @@ static const umbeli_packed_kernel *kernel_of_this(void) {
 
 static void contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     const umbeli_packed_kernel *kernel = kernel_of_this();
-    (l->swift ? kernel->contains : kernel->contains_long)(l, h.narrow, n, found);
+    (l->short_chunks ? kernel->contains : kernel->contains_long)(l, h.narrow, n, found);
 }
 
 static uint64_t add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
     const umbeli_packed_kernel *kernel = kernel_of_this();
-    return (l->swift ? kernel->add : kernel->add_long)(l, h.narrow, n, was_new);
+    return (l->short_chunks ? kernel->add : kernel->add_long)(l, h.narrow, n, was_new);
 }
 
 /* ---- All hashes, in order ---- */

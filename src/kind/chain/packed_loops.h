@@ -15,7 +15,7 @@
 
 #define INLINED KERNEL_TARGET __attribute__((always_inline))
 
-/* Bits of a chunk's count, and of the cache line that has all of a swift chunk's unary part. */
+/* Bits of a chunk's count, and of the cache line that has all of a short chunk's unary part. */
 enum { HEAD = 16, LINE = 512 };
 
 typedef struct packed {
@@ -24,10 +24,10 @@ typedef struct packed {
     uint64_t inverse;        /* values per chunk, rounded down */
     uint32_t bits, low;      /* of a hash, and of its lower part */
     uint32_t slots, uppers;  /* per chunk: hashes, and values of the upper part */
-    bool swift, is_far;
+    bool short_chunks, is_far;
 } packed;
 
-INLINED static inline packed packed_in(const umbeli_layer *l, bool swift) {
+INLINED static inline packed packed_in(const umbeli_layer *l, bool short_chunks) {
     return (packed){
         .data = l->bits,
         .chunks = l->packed.chunks,
@@ -37,7 +37,7 @@ INLINED static inline packed packed_in(const umbeli_layer *l, bool swift) {
         .low = l->packed.low,
         .slots = l->packed.slots,
         .uppers = l->packed.uppers,
-        .swift = swift,
+        .short_chunks = short_chunks,
         .is_far = umbeli_is_far(l->bytes / 8), /* up to 64 MiB it was slower */
     };
 }
@@ -163,7 +163,7 @@ INLINED static inline uint32_t packed_nth_one(uint64_t word, uint32_t n) {
 #define KERNEL_ZEROS packed_zeros_of_line /* a kernel may have a faster one */
 #endif
 
-/* In swift chunks all of them are in one line: halves, quarters, words. */
+/* In short chunks all of them are in one line: halves, quarters, words. */
 INLINED static inline uint32_t packed_zeros_of_line(const uint8_t *chunk, uint32_t n) {
     uint64_t not_head = ~UINT64_C(0xffff);
     uint32_t word = 0;
@@ -184,7 +184,7 @@ INLINED static inline uint32_t packed_zeros_of_line(const uint8_t *chunk, uint32
 }
 
 INLINED static inline uint32_t packed_zeros(const packed *p, const uint8_t *chunk, uint32_t n) {
-    if (p->swift) return KERNEL_ZEROS(chunk, n);
+    if (p->short_chunks) return KERNEL_ZEROS(chunk, n);
     if (n == 0) return 0;
     uint64_t not_head = ~UINT64_C(0xffff);
     for (uint32_t at = 0, end = HEAD + p->slots + p->uppers; at < end; at += 64) {
@@ -244,7 +244,7 @@ INLINED static inline bool packed_find(const packed *p, uint64_t kept, packed_pl
 INLINED static inline void packed_insert(umbeli_layer *l, const packed *p, const packed_place *to) {
     uint32_t count = packed_count(to->chunk);
     uint64_t at = packed_lower(p, to->index);
-    if (p->swift) {
+    if (p->short_chunks) {
         packed_push(to->chunk, HEAD + to->bit, packed_lower(p, 0), 1, 1);
         packed_push(to->chunk, at, 8 * p->stride, p->low, to->low);
         packed_count_one(l, p, to->chunk);
@@ -266,10 +266,10 @@ INLINED static inline void packed_insert(umbeli_layer *l, const packed *p, const
 /* ---- Batches ---- */
 
 /* Stops when there is no room left: packed.done. */
-INLINED static inline uint64_t packed_add_all(umbeli_layer *l, bool swift, const uint64_t *hashes,
-                                              size_t n, uint8_t *was_new) {
+INLINED static inline uint64_t packed_add_all(umbeli_layer *l, bool short_chunks,
+                                              const uint64_t *hashes, size_t n, uint8_t *was_new) {
     enum { AHEAD = 16 };
-    const packed p = packed_in(l, swift);
+    const packed p = packed_in(l, short_chunks);
     bool fetches = n > 1 && l->bytes > UMBELI_PLAIN_BELOW;
     uint64_t added = 0;
     size_t i = 0;

@@ -15,9 +15,9 @@
 enum { ROOM = 1024 };
 static size_t next_hashes(const umbeli_layer *l, const uint64_t **hashes, size_t n,
                           uint64_t room[ROOM]) {
-    if (!l->kept) return n;
+    if (!l->known_bits) return n;
     if (n > ROOM) n = ROOM;
-    umbeli_packed_spread(l->kept, *hashes, n, room);
+    umbeli_packed_spread(l->known_bits, *hashes, n, room);
     *hashes = room;
     return n;
 }
@@ -47,7 +47,7 @@ static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t 
 
 static uint64_t blocked_bit(const umbeli_layer *l, umbeli_hashes h, uint32_t i) {
     uint64_t hash = *h.narrow;
-    if (l->kept) umbeli_packed_spread(l->kept, h.narrow, 1, &hash);
+    if (l->known_bits) umbeli_packed_spread(l->known_bits, h.narrow, 1, &hash);
     uint64_t block = umbeli_block_of(hash, umbeli_layer_blocks(l));
     return 8 * UMBELI_BLOCK_BYTES * block + 32 * (uint64_t)i + umbeli_block_bit(hash, i);
 }
@@ -64,12 +64,12 @@ umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
 
 /* Keys found because the bits that are known of their hashes are those of another. */
 static double twins(const umbeli_layer *l, uint64_t keys) {
-    return l->kept ? umbeli_packed_rate(keys, l->kept) : 0;
+    return l->known_bits ? umbeli_packed_rate(keys, l->known_bits) : 0;
 }
 
 static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
     double hashes = umbeli_blocked_estimate(umbeli_layer_form(l), umbeli_layer_blocks(l), bits_set);
-    return l->kept ? umbeli_packed_keys(hashes, l->kept) : hashes;
+    return l->known_bits ? umbeli_packed_keys(hashes, l->known_bits) : hashes;
 }
 
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {

@@ -47,7 +47,7 @@ static umbeli_layer layer_of(uint64_t nblocks, uint64_t capacity, uint64_t keys)
 static umbeli_layer packed_of(uint64_t bytes, uint32_t bits, uint64_t capacity, uint64_t keys) {
     return (umbeli_layer){
         .probes = &umbeli_probes_packed,
-        .swift = true,
+        .short_chunks = true,
         .bytes = bytes,
         .nbits = 8 * bytes,
         .hashes = bits,
@@ -58,7 +58,7 @@ static umbeli_layer packed_of(uint64_t bytes, uint32_t bits, uint64_t capacity, 
 
 static umbeli_layer kept_of(uint64_t bytes, uint32_t bits, uint64_t capacity, uint64_t keys) {
     umbeli_layer l = layer_of(bytes / UMBELI_BLOCK_BYTES, capacity, keys);
-    l.kept = bits;
+    l.known_bits = bits;
     return l;
 }
 
@@ -72,7 +72,7 @@ static bool of_hashes(const umbeli_chain *c) {
 static double rate_of(const umbeli_layer *l) {
     if (umbeli_is_packed(l)) return umbeli_packed_rate(l->capacity, l->hashes);
     double rate = umbeli_layer_rate(umbeli_layer_blocks(l), l->capacity);
-    return l->kept ? rate + umbeli_packed_rate(l->capacity, l->kept) : rate;
+    return l->known_bits ? rate + umbeli_packed_rate(l->capacity, l->known_bits) : rate;
 }
 
 /* What the first `count` layers leave of the rate. */
@@ -271,8 +271,8 @@ static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
         umbeli_put_u64le(w, l->capacity);
         umbeli_put_u64le(w, l->keys);
         if (!of_hashes(c)) continue;
-        umbeli_put_u32le(w, umbeli_is_packed(l) ? l->hashes : l->kept);
-        umbeli_put_u32le(w, l->kept > 0);
+        umbeli_put_u32le(w, umbeli_is_packed(l) ? l->hashes : l->known_bits);
+        umbeli_put_u32le(w, l->known_bits > 0);
     }
 }
 
