@@ -135,15 +135,14 @@ static const char *option_of(const umbel_diag *diag) {
 const char *cli_in_options(const char *text, char *out, size_t cap) {
     static const struct {
         const char *word, *said;
-    } words[] = {
-        {"bits_per_key", "--bits-per-key"},
-        {", but its snapshot can", ""},
-        {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
-        {"format: not recognised", "is not a filter that can be recognised"},
-        {"numbers from 1 to 4294967295", "numbers from 1"},
-        {"higher fpr", "higher rate"},
-        {"log2(1/fpr)", "log2(1/rate)"},
-        {"filter is read-only", "filter was built once and cannot be changed"}};
+    } words[] = {{"bits_per_key", "--bits-per-key"},
+                 {", but its snapshot can", ""},
+                 {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
+                 {"format: not recognised", "is not a filter that can be recognised"},
+                 {"numbers from 1 to 4294967295", "numbers from 1"},
+                 {"higher fpr", "higher rate"},
+                 {"log2(1/fpr)", "log2(1/rate)"},
+                 {"filter is read-only", "filter was built once and cannot be changed"}};
     size_t n = 0;
     while (*text && n + 64 < cap) {
         size_t i = 0, count = sizeof words / sizeof *words;

@@ -43,7 +43,7 @@ static uint64_t milliseconds(void) {
 void cli_update_lock(const char *path, const cli_settings *s) {
     enum { QUIET_FOR = 5000, PAUSE = 20000000 };
     const uint64_t start = milliseconds();
-    bool said = false;
+    bool warned = false;
     umbel_diag diag = {0};
     if (held || strcmp(path, "-") == 0) return;
     cli_on_exit(release);
@@ -56,9 +56,9 @@ void cli_update_lock(const char *path, const cli_settings *s) {
         if (cli_given(s, OPT_LOCK_WAIT) && waited / 1000 >= s->wait) {
             cli_die(path, "--wait SECONDS waits longer", "another command is changing it");
         }
-        if (!said && (!s->quiet || waited >= QUIET_FOR)) {
+        if (!warned && (!s->quiet || waited >= QUIET_FOR)) {
             cli_warn("waiting", path, "another command is changing it: waiting for it to finish");
-            said = true;
+            warned = true;
         }
         nanosleep(&(struct timespec){.tv_nsec = PAUSE}, NULL);
     }

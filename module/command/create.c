@@ -165,8 +165,8 @@ static void append_properties(words *w, const bf_key *key, const bf_params *para
     if (params->keyed) append(w, "SEED");
 }
 
-/* Filters that clients create in a row mostly differ only in their secrets: recent words are cached.
- */
+/* Filters that clients create in a row mostly differ only in their secrets: recent words are
+ * cached. */
 static const words *words_of(const bf_key *key, const bf_params *params) {
     enum { CACHED = 8 };
     static words cached[CACHED];

@@ -7,7 +7,7 @@
 #include "core/diag.h"
 #include "storage/dump_header.h"
 #include "value/server_memory.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 /* ---- Dumping ---- */
 

@@ -15,7 +15,7 @@
 #include "plan/plan.h"
 #include "umbel.h"
 #include "value/server_memory.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 #include "value/value_window.h"
 
 enum { NAME_BYTES = 32, VALUE_BYTES = 40 };

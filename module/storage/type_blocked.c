@@ -16,7 +16,7 @@
 #include "storage/dump_header.h"
 #include "storage/types.h"
 #include "value/layer_plan.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 /* ---- Small filters ----
  *

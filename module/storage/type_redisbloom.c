@@ -13,7 +13,7 @@
 #include "storage/dump.h"
 #include "storage/types.h"
 #include "value/server_memory.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 enum { GROWTH_BEFORE_4 = 2, FIRST_ROOM = 16 };
 

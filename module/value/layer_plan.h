@@ -23,7 +23,7 @@
 
 #include "value/value.h"
 
-/* One-layer filters of at most this many bytes are kept in a compact form (value_lean.h). */
+/* One-layer filters of at most this many bytes are kept in a compact form (value_unboxed.h). */
 enum { BF_SMALL_BYTES = 16 * 1024, BF_SMALL_PACKED_BYTES = 2048, BF_SMALL_KEYS = 700 };
 
 typedef struct bf_layer_plan {

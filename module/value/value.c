@@ -22,7 +22,7 @@
  * are.  A filter that nobody reserved grows in few large steps, and keeps hashes before the first
  * (layer_plan.h).
  *
- * Lean values.  Chains whose layers follow from the parameters have no handle: value_lean.h.
+ * Unboxed values.  Chains whose layers follow from the parameters have no handle: value_unboxed.h.
  *
  * Hashing and the secret.  Filters in the blocked layout are keyed: SipHash-1-3 under 16 secret
  * bytes, drawn at random unless SEED gives them, so that clients cannot craft colliding keys.  The
@@ -60,7 +60,7 @@
 #include "umbel_foreign.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 bool bf_value_layered(const bf_value *v) {
     const umbeli_chain_policy *p = v->form == BF_HANDLE ? v->filter->ops->policy : NULL;
@@ -252,12 +252,12 @@ static bf_value *new_value(const bf_params *params) {
 }
 
 /* False: it needs a handle, or there is no memory. */
-static bool create_lean(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
-                        bf_value **out) {
+static bool create_unboxed(const bf_params *p, const umbeli_layer *first, uint64_t max_bytes,
+                           bf_value **out) {
     if (p->tightening > 0 || (max_bytes && first->bytes > max_bytes)) return false;
     bf_value *v = new_value(p);
     if (!v) return false;
-    if (!bf_lean_create(v, first)) {
+    if (!bf_unboxed_create(v, first)) {
         bf_memory_delete(v);
         return false;
     }
@@ -283,7 +283,7 @@ umbel_err bf_value_create(const bf_params *params, uint64_t max_bytes, bf_value 
         p.expansion = bf_expansion(&p) | (bf_grows(&p) ? 0 : BF_EXPANSION_FIXED);
     }
     e = plan_again(&p, &first, diag);
-    if (e || create_lean(&p, &first, max_bytes, out)) return e;
+    if (e || create_unboxed(&p, &first, max_bytes, out)) return e;
     e = make_chain(&p, &first, max_bytes, &filter, diag);
     return e ? e : bf_value_of(&p, filter, out, diag);
 }
@@ -296,7 +296,7 @@ umbel_err bf_value_of(const bf_params *params, umbel_filter *filter, bf_value **
         return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
     }
     v->filter = filter;
-    bf_lean_fold(v);
+    bf_unboxed_fold(v);
     note_change((account){0}, v);
     *out = v;
     return UMBEL_OK;
@@ -311,13 +311,13 @@ umbel_err bf_value_of_hashes(const bf_params *params, uint64_t keys, const uint8
     }
     umbeli_layer first = bf_planned_layer(&plan);
     bf_value *v = new_value(params);
-    if (!v || !bf_lean_create(v, &first)) {
+    if (!v || !bf_unboxed_create(v, &first)) {
         bf_memory_delete(v);
         return umbeli_fail(diag, UMBEL_ENOMEM, "out of memory for the filter");
     }
     /* umbel 0.3 counted hashes that had not come: BF.LOADCHUNK with a head alone. */
     if (!bf_small_fill(v, len ? keys : 0, coded, len)) {
-        bf_lean_free(v);
+        bf_unboxed_free(v);
         bf_memory_delete(v);
         return umbeli_fail(diag, UMBEL_ECORRUPT, "the hashes are not valid");
     }
@@ -340,17 +340,17 @@ void bf_value_free(bf_value *v) {
     if (v->form == BF_HANDLE) {
         umbel_free(v->filter);
     } else {
-        bf_lean_free(v);
+        bf_unboxed_free(v);
     }
     bf_memory_delete(v);
     note_change(gone, NULL);
 }
 
-static umbel_err copy_lean(const bf_value *v, bf_value **out) {
+static umbel_err copy_unboxed(const bf_value *v, bf_value **out) {
     bf_value *twin = bf_memory_new(sizeof *twin);
     if (!twin) return UMBEL_ENOMEM;
     *twin = *v;
-    if (bf_lean_copy(v, twin)) {
+    if (bf_unboxed_copy(v, twin)) {
         bf_memory_delete(twin);
         return UMBEL_ENOMEM;
     }
@@ -361,7 +361,7 @@ static umbel_err copy_lean(const bf_value *v, bf_value **out) {
 
 umbel_err bf_value_copy(const bf_value *v, bf_value **out) {
     umbel_filter *copy = NULL;
-    if (v->form != BF_HANDLE) return copy_lean(v, out);
+    if (v->form != BF_HANDLE) return copy_unboxed(v, out);
     bf_params params = bf_value_params(v);
     umbel_err e = umbel_copy(v->filter, &copy, NULL);
     return e ? e : bf_value_of(&params, copy, out, NULL);
@@ -390,7 +390,7 @@ umbel_err bf_value_clear(bf_value *v) {
     if (bf_value_layered(v) && umbeli_is_packed(umbeli_chain_of(f)->layers)) return begin_again(v);
     umbel_err e = umbel_clear(f, NULL);
     bf_value_settle(v, &room);
-    bf_lean_fold(v);
+    bf_unboxed_fold(v);
     note_change(before, v);
     return e;
 }
@@ -411,7 +411,7 @@ umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *byte
 void bf_value_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit) {
     bf_room room;
     if (v->form != BF_HANDLE && n == 1) {
-        *hit = bf_lean_contains_one(v, keys);
+        *hit = bf_unboxed_contains_one(v, keys);
         return;
     }
     if (v->form == BF_SMALL) {
@@ -443,8 +443,8 @@ static umbel_err add_counting(umbel_filter *f, const umbel_key *keys, size_t n, 
     return e;
 }
 
-static umbel_err add_lean(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
-                          uint8_t *was_new, size_t *done) {
+static umbel_err add_unboxed(bf_value *v, const umbel_key *keys, size_t n, uint64_t max_bytes,
+                             uint8_t *was_new, size_t *done) {
     bf_room room;
     size_t more = 0;
     umbel_err e = UMBEL_EFULL;
@@ -472,7 +472,7 @@ umbel_err bf_value_add(bf_value *v, const umbel_key *keys, size_t n, uint64_t ma
     *done = 0;
     umbel_err e = UMBEL_EFROZEN;
     if (v->form != BF_HANDLE) {
-        e = add_lean(v, keys, n, max_bytes, was_new, done);
+        e = add_unboxed(v, keys, n, max_bytes, was_new, done);
     } else {
         umbel_filter *f = v->filter;
         uint64_t added_before = umbeli_keys_added(f);
@@ -492,7 +492,7 @@ bool bf_value_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
     if (v->form == BF_HANDLE) return false;
     /* The next key may change the reported capacity. */
     if (bf_value_layers(v) == 1 && bf_value_card(v) == v->capacity) return false;
-    if (!bf_lean_add_one(v, key, was_new)) return false;
+    if (!bf_unboxed_add_one(v, key, was_new)) return false;
     move(&totals.items, 0, *was_new);
     return true;
 }

@@ -3,7 +3,7 @@
  * value.h - what a key of the server holds: one filter and the parameters it was made with
  *
  *   value.c          overview essay; creation, keys, merging, accounting
- *   value_lean.c     values without a handle, in little memory
+ *   value_unboxed.c     values without a handle, in little memory
  *   value_layers.c   which layer comes next in the blocked layout
  *   value_stats.c    figures about a value
  *   value_window.c   windows that forget by the clock
@@ -74,7 +74,7 @@ enum { BF_HANDLE, BF_SMALL, BF_LINKS };
 typedef struct bf_value {
     union {
         umbel_filter *filter;
-        struct bf_small *small; /* value_lean.h */
+        struct bf_small *small; /* value_unboxed.h */
         struct bf_links *links;
     };
     double error;
@@ -144,8 +144,8 @@ uint64_t bf_value_card(const bf_value *v);
 uint64_t bf_value_capacity(const bf_value *v);   /* of all layers */
 uint32_t bf_value_exceptions(const bf_value *v); /* kind/exceptions.h */
 
-/* The chain whose layers the value reports one by one, in `room` (value_lean.h) if it has no chain
- * itself; NULL: it reports its filter as one layer. */
+/* The chain whose layers the value reports one by one, in `room` (value_unboxed.h) if it has no
+ * chain itself; NULL: it reports its filter as one layer. */
 struct bf_room;
 typedef struct bf_room bf_room;
 const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room);

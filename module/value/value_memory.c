@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 /* ---- How much ---- */
 

@@ -9,7 +9,7 @@
 #include "kind/static/tight.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 /* 32 and 64 bytes are RedisBloom's chain and link. */
 uint64_t bf_value_size(const bf_value *v) {

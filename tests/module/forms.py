@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Every form that a value of the server can have, as one table: how it grows, by how many layers it
-has grown (around each change of form: value_lean.h), and what happened to it.  Secrets, items and
+has grown (around each change of form: value_unboxed.h), and what happened to it.  Secrets, items and
 the beginnings of windows are fixed, so two servers that are filled alike have the same values."""
 import functools
 import math

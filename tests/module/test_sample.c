@@ -7,7 +7,7 @@
 
 #include "cases.h"
 #include "fakeserver.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 /* 16 MiB of a value, 4 of each of its layers. */
 enum { MOST = 16 << 20, MOST_OF_ONE = 4 << 20, KEYS = 1000 };

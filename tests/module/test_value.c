@@ -8,7 +8,7 @@
 
 #include "cases.h"
 #include "fakeserver.h"
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 static const uint8_t secret[BF_KEY_BYTES] = "0123456789abcdef";
 

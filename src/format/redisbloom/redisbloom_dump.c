@@ -153,8 +153,8 @@ umbel_err umbeli_redisbloom_from_links(umbeli_redisbloom_head *h, const umbeli_l
 
 size_t umbeli_redisbloom_header_len(const uint8_t *bytes, size_t len) {
     if (len < HEADER_FIXED) return len;
-    uint64_t said = HEADER_FIXED + HEADER_LINK * (uint64_t)umbeli_load_le32(bytes + AT_COUNT);
-    return said < len ? (size_t)said : len;
+    uint64_t declared = HEADER_FIXED + HEADER_LINK * (uint64_t)umbeli_load_le32(bytes + AT_COUNT);
+    return declared < len ? (size_t)declared : len;
 }
 
 uint64_t umbeli_redisbloom_header_size(uint32_t links) {

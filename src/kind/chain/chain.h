@@ -87,8 +87,8 @@ extern const umbeli_packed_kernel umbeli_packed_generic, umbeli_packed_avx2, umb
 const umbeli_probes *umbeli_native_probes(umbel_kind kind);
 
 /* One filter of a chain.  To describe one that is to be made, set probes, bytes, nbits, hashes,
- * capacity, rate and keys, and short_chunks, known_bits, n2 and bits_per_entry where they are not the usual;
- * the chain sets the rest. */
+ * capacity, rate and keys, and short_chunks, known_bits, n2 and bits_per_entry where they are not
+ * the usual; the chain sets the rest. */
 struct umbeli_layer {
     const umbeli_probes *probes;
     const umbeli_blocked_kernel *kernel; /* of blocked and line probes, else NULL */

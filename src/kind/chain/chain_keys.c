@@ -274,23 +274,23 @@ static umbel_err add_refreshing(umbeli_chain *c, batch *b, size_t n, uint64_t ma
     batch older;
     uint8_t known[BATCH];
     for (*done = 0; *done < n;) {
-        size_t at = *done, some = room_for(c, n - at);
-        if (some == 0) {
+        size_t at = *done, taken = room_for(c, n - at);
+        if (taken == 0) {
             umbel_err e = c->base.ops->policy->next(c, max_bytes);
             if (e) return e;
             continue;
         }
-        take_hashes(&older, b->narrow + at, some);
-        memset(known, 0, some);
+        take_hashes(&older, b->narrow + at, taken);
+        memset(known, 0, taken);
         look_up(c, 1, &older, known);
         uint64_t added, fresh = 0;
-        some = add_newest(c, b, at, some, was_new + at, &added);
-        for (size_t i = 0; i < some; i++) {
+        taken = add_newest(c, b, at, taken, was_new + at, &added);
+        for (size_t i = 0; i < taken; i++) {
             was_new[at + i] = was_new[at + i] && !known[i];
             fresh += was_new[at + i];
         }
         umbeli_count_added(&c->base, fresh);
-        *done += some;
+        *done += taken;
     }
     return UMBEL_OK;
 }
@@ -304,13 +304,13 @@ static umbel_err add_growing(umbeli_chain *c, batch *b, size_t n, uint64_t max_b
     memset(fresh, 0, n);
     look_up(c, 1, b, known);
     for (size_t at = 0; at < b->n && !e;) {
-        size_t some = room_for(c, b->n - at);
-        if (some > 0) {
+        size_t taken = room_for(c, b->n - at);
+        if (taken > 0) {
             uint64_t added;
-            some = add_newest(c, b, at, some, changed, &added);
+            taken = add_newest(c, b, at, taken, changed, &added);
             umbeli_count_added(&c->base, added);
-            for (size_t i = 0; i < some; i++) fresh[b->place[at + i]] = changed[i];
-            at += some;
+            for (size_t i = 0; i < taken; i++) fresh[b->place[at + i]] = changed[i];
+            at += taken;
             continue;
         }
         const umbeli_layer *full = &c->layers[c->newest];

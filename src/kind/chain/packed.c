@@ -230,9 +230,9 @@ static bool chunk_is_right(const packed *f, uint64_t i, const uint8_t *chunk) {
     uint64_t values = end - first_of(f, i), before = 0;
     if (count > f->slots) return false;
     for (uint32_t bit = 0, last = f->slots + f->uppers; bit < last; bit++) {
-        uint32_t some = last - bit < 48 ? last - bit : 48;
-        uint64_t ones = packed_get(f, chunk, HEAD + bit, some);
-        bit += ones ? (uint32_t)__builtin_ctzll(ones) : some - 1;
+        uint32_t step = last - bit < 48 ? last - bit : 48;
+        uint64_t ones = packed_get(f, chunk, HEAD + bit, step);
+        bit += ones ? (uint32_t)__builtin_ctzll(ones) : step - 1;
         if (!ones) continue;
         if (found == count) return false;
         uint64_t low = packed_get(f, chunk, packed_lower(f, found), f->low);

@@ -67,10 +67,10 @@ INLINED static inline void packed_put(const packed *p, uint8_t *chunk, uint64_t 
 
 INLINED static inline uint64_t packed_shift(const packed *p, uint8_t *chunk, uint64_t from,
                                             uint64_t to, uint32_t n, uint64_t most) {
-    uint64_t some = to - from < most ? to - from : most;
-    packed_put(p, chunk, to - some + n, (uint32_t)some,
-               packed_get(p, chunk, to - some, (uint32_t)some));
-    return to - some;
+    uint64_t step = to - from < most ? to - from : most;
+    packed_put(p, chunk, to - step + n, (uint32_t)step,
+               packed_get(p, chunk, to - step, (uint32_t)step));
+    return to - step;
 }
 
 /* Moves the bits [from, to) up by n: whole words, once their new end is that of a word. */
@@ -349,10 +349,10 @@ INLINED static inline uint64_t packed_in_line(const packed *p, const uint8_t *ch
 INLINED static inline bool packed_in_run(const packed *p, const packed_run *r, uint64_t units,
                                          uint32_t fields) {
     bool found = false;
-    for (uint32_t done = 0, some; done < r->length; done += some) { /* nearly always once */
-        some = r->length - done < fields ? r->length - done : fields;
-        uint64_t x = packed_in_line(p, r->chunk, r->at + (uint64_t)done * p->low, some * p->low);
-        x = (x ^ r->low * units) | (~UINT64_C(0) << some * p->low);
+    for (uint32_t done = 0, step; done < r->length; done += step) { /* nearly always once */
+        step = r->length - done < fields ? r->length - done : fields;
+        uint64_t x = packed_in_line(p, r->chunk, r->at + (uint64_t)done * p->low, step * p->low);
+        x = (x ^ r->low * units) | (~UINT64_C(0) << step * p->low);
         found |= ((x - units) & ~x & units << (p->low - 1)) != 0;
     }
     return found;
@@ -385,13 +385,13 @@ INLINED static inline void packed_contains_all(const umbeli_layer *l, const uint
     memset(found, 0, n);
     for (size_t i = 0; i < n && i < GROUP; i++) packed_ask_line(&p, hashes[i], &queries[0][i]);
     for (size_t from = 0; from < n; from += GROUP, turn = !turn) {
-        size_t some = n - from < GROUP ? n - from : GROUP, to = from + GROUP, held = 0;
-        for (size_t i = 0; i < some; i++) {
+        size_t group = n - from < GROUP ? n - from : GROUP, to = from + GROUP, held = 0;
+        for (size_t i = 0; i < group; i++) {
             const packed_query *q = &queries[turn][i];
             bits[i] = packed_zeros(&p, q->chunk, (uint32_t)(q->value >> p.low));
             if (to + i < n) packed_ask_line(&p, hashes[to + i], &queries[!turn][i]);
         }
-        for (size_t i = 0; i < some; i++) {
+        for (size_t i = 0; i < group; i++) {
             runs[turn][held].number = (uint32_t)i;
             held += umbeli_bit_test(queries[turn][i].chunk, HEAD + bits[i]);
         }

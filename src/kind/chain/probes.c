@@ -25,21 +25,21 @@ static size_t next_hashes(const umbeli_layer *l, const uint64_t **hashes, size_t
 static void blocked_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
     uint64_t room[ROOM], nblocks = umbeli_layer_blocks(l);
-    for (size_t from = 0, some; from < n; from += some) {
+    for (size_t from = 0, step; from < n; from += step) {
         const uint64_t *hashes = h.narrow + from;
-        some = next_hashes(l, &hashes, n - from, room);
+        step = next_hashes(l, &hashes, n - from, room);
         (near ? l->kernel->contains_plain : l->kernel->contains_ring)(l->bits, nblocks, hashes,
-                                                                      some, found + from);
+                                                                      step, found + from);
     }
 }
 
 static uint64_t blocked_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *was_new) {
     bool near = l->bytes <= UMBELI_PLAIN_BELOW || n == 1;
     uint64_t room[ROOM], added = 0, nblocks = umbeli_layer_blocks(l);
-    for (size_t from = 0, some; from < n; from += some) {
+    for (size_t from = 0, step; from < n; from += step) {
         const uint64_t *hashes = h.narrow + from;
-        some = next_hashes(l, &hashes, n - from, room);
-        added += (near ? l->kernel->add_plain : l->kernel->add_ring)(l->bits, nblocks, hashes, some,
+        step = next_hashes(l, &hashes, n - from, room);
+        added += (near ? l->kernel->add_plain : l->kernel->add_ring)(l->bits, nblocks, hashes, step,
                                                                      was_new + from);
     }
     return added;
@@ -138,9 +138,9 @@ static umbeli_hash128 widened(uint64_t narrow) {
 static void narrow_contains(const umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *found) {
     umbeli_hash128 wide[GROUP];
     for (size_t from = 0; from < n; from += GROUP) {
-        size_t some = n - from < GROUP ? n - from : GROUP;
-        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
-        umbeli_classic_contains_hashed(bits_of(l), wide, some, found + from);
+        size_t group = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < group; i++) wide[i] = widened(h.narrow[from + i]);
+        umbeli_classic_contains_hashed(bits_of(l), wide, group, found + from);
     }
 }
 
@@ -148,9 +148,9 @@ static uint64_t narrow_add(umbeli_layer *l, umbeli_hashes h, size_t n, uint8_t *
     umbeli_hash128 wide[GROUP];
     uint64_t added = 0;
     for (size_t from = 0; from < n; from += GROUP) {
-        size_t some = n - from < GROUP ? n - from : GROUP;
-        for (size_t i = 0; i < some; i++) wide[i] = widened(h.narrow[from + i]);
-        added += umbeli_classic_add_hashed(bits_of(l), wide, some, was_new + from);
+        size_t group = n - from < GROUP ? n - from : GROUP;
+        for (size_t i = 0; i < group; i++) wide[i] = widened(h.narrow[from + i]);
+        added += umbeli_classic_add_hashed(bits_of(l), wide, group, was_new + from);
     }
     return added;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * value_lean.h - values without a handle
+ * value_unboxed.h - unboxed values: those without a handle
  *
  * Services keep a filter per user, and most of those hold a few keys: a handle, which is made for
  * filters of any kind and size, would take several times the memory of their bits.  A value has
@@ -12,10 +12,10 @@
  *   bf_links   several, or a larger one, each with separate memory
  *
  * For what only chains can do, one is made on the stack (bf_value_filter), and its changes are
- * written back (bf_value_settle).  A value that can no longer be lean gets a handle.
+ * written back (bf_value_settle).  A value that can no longer be unboxed gets a handle.
  */
-#ifndef BF_VALUE_LEAN_H
-#define BF_VALUE_LEAN_H
+#ifndef BF_VALUE_UNBOXED_H
+#define BF_VALUE_UNBOXED_H
 
 #include "format/redisbloom/redisbloom_dump.h"
 #include "value/value.h"
@@ -43,7 +43,7 @@ typedef struct bf_links {
     bf_link list[];
 } bf_links;
 
-enum { BF_LEAN_LAYERS = 32 };
+enum { BF_UNBOXED_LAYERS = 32 };
 
 /* A chain on the stack, and its layers. */
 struct bf_room {
@@ -52,7 +52,7 @@ struct bf_room {
         umbeli_redisbloom redisbloom;
         bf_layers blocked;
     } of;
-    umbeli_layer layers[BF_LEAN_LAYERS];
+    umbeli_layer layers[BF_UNBOXED_LAYERS];
 };
 
 /* The filter of a value: its handle or, until the value changes, a chain in `room`. */
@@ -62,10 +62,10 @@ umbel_filter *bf_value_filter(const bf_value *v, bf_room *room);
 void bf_value_settle(bf_value *v, bf_room *room);
 
 /* Removes the handle of a value that does not need one. */
-void bf_lean_fold(bf_value *v);
+void bf_unboxed_fold(bf_value *v);
 
 /* Gives a new value its first layer, empty.  False: it needs a handle, or there is no memory. */
-bool bf_lean_create(bf_value *v, const umbeli_layer *first);
+bool bf_unboxed_create(bf_value *v, const umbeli_layer *first);
 
 /* Fills an empty packed bf_small with hashes: umbeli_packed_read. */
 bool bf_small_fill(bf_value *v, uint64_t keys, const uint8_t *coded, size_t len);
@@ -85,13 +85,13 @@ bool bf_redisbloom_first(const bf_params *params, umbeli_layer *link);
 umbel_err bf_redisbloom_new(const bf_params *params, const umbeli_settings *settings,
                             umbel_filter **out, umbel_diag *diag);
 
-umbel_err bf_lean_copy(const bf_value *v, bf_value *twin); /* all but the parameters */
-void bf_lean_free(bf_value *v);
+umbel_err bf_unboxed_copy(const bf_value *v, bf_value *twin); /* all but the parameters */
+void bf_unboxed_free(bf_value *v);
 
 /* One key, without making a chain.  Adding returns false, and changes nothing, if the newest layer
  * has no room. */
-bool bf_lean_contains_one(const bf_value *v, const umbel_key *key);
-bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new);
+bool bf_unboxed_contains_one(const bf_value *v, const umbel_key *key);
+bool bf_unboxed_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new);
 
 void bf_small_contains(const bf_value *v, const umbel_key *keys, size_t n, uint8_t *hit);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "value/value_lean.h"
+#include "value/value_unboxed.h"
 
 #include <math.h>
 #include <string.h>
@@ -60,8 +60,8 @@ static bool are_usual(const bf_params *p, const umbel_filter *f) {
 
 /* ---- Layers ---- */
 
-/* What follows from a layer's size takes divisions, and there are few sizes: recent ones are cached,
- * per thread, because merges run in threads. */
+/* What follows from a layer's size takes divisions, and there are few sizes: recent ones are
+ * cached, per thread, because merges run in threads. */
 static void prepare(umbeli_layer *l) {
     enum { CACHED = 64 };
     static _Thread_local umbeli_layer cached[CACHED];
@@ -163,7 +163,7 @@ umbel_filter *bf_value_filter(const bf_value *v, bf_room *room) {
     } else {
         bf_layers_lend(&room->of.blocked, &params, room->layers, count, first, &settings);
     }
-    room->of.chain.cap = BF_LEAN_LAYERS;
+    room->of.chain.cap = BF_UNBOXED_LAYERS;
     return &room->of.chain.base;
 }
 
@@ -184,7 +184,7 @@ static bool fits_small(const bf_value *v, const umbeli_chain *c) {
 }
 
 static bool fits_links(const umbeli_chain *c) {
-    bool fits = c->count <= BF_LEAN_LAYERS;
+    bool fits = c->count <= BF_UNBOXED_LAYERS;
     for (uint32_t i = 0; i < c->count && fits; i++) {
         const umbeli_layer *l = &c->layers[i];
         fits = l->probes->plain && l->bytes % 8 == 0 && l->bytes / 8 <= UINT32_MAX &&
@@ -279,7 +279,7 @@ void bf_value_settle(bf_value *v, bf_room *room) {
     if (v->small != before.small) bf_memory_delete(before.small);
 }
 
-void bf_lean_fold(bf_value *v) {
+void bf_unboxed_fold(bf_value *v) {
     if (v->form != BF_HANDLE || !bf_value_layered(v)) return;
     umbel_filter *f = v->filter;
     umbeli_chain *c = (umbeli_chain *)f;
@@ -300,7 +300,7 @@ void bf_lean_fold(bf_value *v) {
 
 /* ---- Life ---- */
 
-bool bf_lean_create(bf_value *v, const umbeli_layer *first) {
+bool bf_unboxed_create(bf_value *v, const umbeli_layer *first) {
     umbeli_chain one = {.layers = (umbeli_layer *)(uintptr_t)first, .count = 1};
     if (!fits(v, &one)) return false;
     bool small = fits_small(v, &one);
@@ -324,7 +324,7 @@ bool bf_lean_create(bf_value *v, const umbeli_layer *first) {
     return true;
 }
 
-void bf_lean_free(bf_value *v) {
+void bf_unboxed_free(bf_value *v) {
     for (uint32_t i = 0; v->form == BF_LINKS && i < v->links->count; i++) {
         bf_memory_delete(v->links->list[i].bits);
     }
@@ -349,7 +349,7 @@ static umbel_err copy_links(const bf_links *from, bf_links **out) {
     return UMBEL_OK;
 }
 
-umbel_err bf_lean_copy(const bf_value *v, bf_value *twin) {
+umbel_err bf_unboxed_copy(const bf_value *v, bf_value *twin) {
     if (v->form == BF_LINKS) return copy_links(v->links, &twin->links);
     size_t size = sizeof *v->small + v->small->bytes;
     twin->small = bf_memory_new(size);
@@ -438,7 +438,7 @@ static umbeli_hashes hash_at(const umbeli_probes *probes, umbeli_hashes hashes, 
 /* The layers of a value, oldest first, until the thread's next call.  One that is where it was, and
  * as large, is still unpacked: chains of many links are mostly asked several times in a row. */
 static umbeli_layer *list_layers(const bf_value *v, uint32_t *count) {
-    static _Thread_local umbeli_layer recent[BF_LEAN_LAYERS];
+    static _Thread_local umbeli_layer recent[BF_UNBOXED_LAYERS];
     umbeli_layer *layers = recent;
     if (v->form == BF_SMALL) {
         layers[0] = small_layer(v);
@@ -470,14 +470,14 @@ static bool any_has(const umbeli_layer *layers, uint32_t count, umbeli_hashes ha
     return found;
 }
 
-bool bf_lean_contains_one(const bf_value *v, const umbel_key *key) {
+bool bf_unboxed_contains_one(const bf_value *v, const umbel_key *key) {
     hash_room room;
     uint32_t count;
     const umbeli_layer *layers = list_layers(v, &count);
     return any_has(layers, count, hash(v, layers->probes, key, 1, &room));
 }
 
-bool bf_lean_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
+bool bf_unboxed_add_one(bf_value *v, const umbel_key *key, uint8_t *was_new) {
     hash_room room;
     uint32_t count;
     umbeli_layer *layers = list_layers(v, &count), *newest = &layers[count - 1];
