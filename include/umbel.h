@@ -123,7 +123,8 @@ typedef enum umbel_kind {
     UMBEL_KIND_SCALABLE = 5, /* a chain of layers: grows, and keeps its rate throughout           */
     UMBEL_KIND_WINDOW = 6,   /* remembers the latest keys and forgets older ones, in fixed memory */
     UMBEL_KIND_TIGHT = 7,    /* bumped ribbon: built once, 1 to 2% above the theoretical minimum  */
-    UMBEL_KIND_LINE = 8      /* blocked in whole cache lines: smaller, slower in cache; low rates */
+    UMBEL_KIND_LINE = 8,     /* blocked in whole cache lines: smaller, slower in cache; low rates */
+    UMBEL_KIND_EXACT = 9     /* two ribbons: built once, never wrong about keys known beforehand  */
 } umbel_kind;
 
 /* What to make.  Zero means "not given" everywhere; setting a field of another kind is an error
@@ -163,17 +164,28 @@ typedef struct umbel_key {
     size_t len;
 } umbel_key;
 
-/* Builds a filter from all its keys: the only way to make a static or tight one.  For these, it
- * counts the keys itself (duplicates once), so fpr or bytes is enough, and takes 8 bytes per key
+/* Builds a filter from all its keys: the only way to make a static, tight or exact one.  For these,
+ * it counts the keys itself (duplicates once), so fpr or bytes is enough, and takes 8 bytes per key
  * meanwhile, or none with opts.tmp.  Add as often as you like, finish, and free the builder, even
  * after an error. */
 typedef struct umbel_builder umbel_builder;
+typedef struct umbel_build_report {
+    uint64_t never;      /* distinct keys that umbel_builder_never was told of                    */
+    uint64_t members;    /* of these, how many were added as well, and so are found               */
+    uint64_t exceptions; /* and how many would have been found by mistake, and are not; 0 for
+                            exact filters, which keep no list of them                             */
+    uint64_t reserved[5];
+} umbel_build_report;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
+/* Keys that must never be found unless they are added as well; all of them before the first add. */
+UMBEL_API umbel_err umbel_builder_never(umbel_builder *builder, const umbel_key *keys, size_t n,
+                                        umbel_diag *diag);
 UMBEL_API umbel_err umbel_builder_add(umbel_builder *builder, const umbel_key *keys, size_t n,
                                       umbel_diag *diag);
 UMBEL_API umbel_err umbel_builder_finish(umbel_builder *builder, umbel_filter **out,
                                          umbel_diag *diag);
+UMBEL_API void umbel_builder_report(const umbel_builder *builder, umbel_build_report *report);
 UMBEL_API void umbel_builder_free(umbel_builder *builder);
 
 /* Good keys that must never be found.  Ask about all of them, then show every key that goes into
@@ -354,7 +366,8 @@ typedef struct umbel_info {
     uint32_t exceptions; /* good keys that would be found by mistake (umbel_never), and are not  */
     bool outdated;       /* keys were added after the exceptions were found                      */
     uint8_t reserved8[3];
-    uint64_t reserved[3];
+    uint64_t universe; /* exact: known keys that are not in it, about which it is never wrong     */
+    uint64_t reserved[2];
 } umbel_info;
 
 typedef struct umbel_measurement {
@@ -534,6 +547,7 @@ typedef struct umbel_traits {
     bool forgets;    /* old keys, as a window does                                                */
     bool concurrent; /* umbel_params.concurrent                                                   */
     bool hashes;     /* umbel_takes_hashes                                                        */
+    bool universe;   /* umbel_builder_never takes any number of keys: never wrong about them      */
     uint64_t reserved[2];
 } umbel_traits;
 UMBEL_API bool umbel_kind_traits(umbel_kind kind, umbel_traits *traits);

@@ -45,7 +45,9 @@ typedef struct umbel_plan {
     double rate_alike;     /* out, of umbel_plan_foreign: the rate for keys whose hashes all end
                               alike; 0 where that makes no difference                             */
     const char *caution;   /* out, of umbel_plan_foreign: who misreads such a filter, or NULL      */
-    uint64_t reserved[2];
+    uint64_t universe;     /* exact, in: known keys that are not in the filter, and never found in it;
+                              then capacity alone is enough, and fpr is the rate for all others   */
+    uint64_t reserved[1];
 } umbel_plan;
 
 /* Completes the plan: given capacity and fpr, the fewest bytes; given bytes and fpr, the highest

@@ -12,7 +12,16 @@ declare global {
 /** Bytes as they are, or a string as UTF-8.  Empty keys are ordinary keys. */
 export type Key = string | Uint8Array;
 
-export type Kind = 'blocked' | 'classic' | 'static' | 'counting' | 'scalable' | 'window' | 'tight' | 'line';
+export type Kind =
+  | 'blocked'
+  | 'classic'
+  | 'static'
+  | 'counting'
+  | 'scalable'
+  | 'window'
+  | 'tight'
+  | 'line'
+  | 'exact';
 
 export type Variant = 'int32' | 'mitz32' | 'guava2024' | 'index' | 'numbers' | 'pre2024' | 'v1';
 

@@ -15,24 +15,30 @@
 #include "umbel_foreign.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,   OPT_FPR,          OPT_BYTES,     OPT_KIND,       OPT_PLOT,
-    OPT_JSON,   OPT_HASHES,       OPT_NAMES,     OPT_HELP,       OPT_HEADING_FOREIGN,
-    OPT_FORMAT, OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT,
-    OPT_END};
+    OPT_KEYS,          OPT_FPR,          OPT_BYTES,     OPT_KIND,       OPT_PLOT,
+    OPT_JSON,          OPT_HASHES,       OPT_NAMES,     OPT_HELP,       OPT_HEADING_FOREIGN,
+    OPT_FORMAT,        OPT_BITS_PER_KEY, OPT_EXPANSION, OPT_NONSCALING, OPT_VARIANT,
+    OPT_UNIVERSE_SIZE, OPT_END};
 
 enum { KINDS_END = 32 };
 
 static umbel_plan plan_of(const cli_settings *s, umbel_kind kind) {
-    return (umbel_plan){
-        .kind = kind, .capacity = s->keys, .fpr = s->fpr, .bytes = s->bytes, .hashes = s->hashes};
+    return (umbel_plan){.kind = kind,
+                        .capacity = s->keys,
+                        .fpr = s->fpr,
+                        .bytes = s->bytes,
+                        .hashes = s->hashes,
+                        .universe = s->universe};
 }
 
-/* Every kind, or the one given. */
+/* Every kind that answers the question, or the one given: a kind for a universe takes more than
+ * others when there is none, and others cannot do without one. */
 static void solve_all(const cli_settings *s, cli_plans *p) {
     umbel_kind only = s->kind;
     for (int k = 1; k < KINDS_END && p->count < CLI_PLANS_MAX; k++) {
-        if (!umbel_kind_name((umbel_kind)k)) continue;
-        if (only && (umbel_kind)k != only) continue;
+        umbel_traits traits;
+        if (!umbel_kind_traits((umbel_kind)k, &traits)) continue;
+        if (only ? (umbel_kind)k != only : traits.universe != (s->universe != 0)) continue;
         cli_plan *at = &p->at[p->count++];
         at->plan = plan_of(s, (umbel_kind)k);
         at->possible = umbel_plan_solve(&at->plan, NULL) == UMBEL_OK;
@@ -82,6 +88,7 @@ static void print_json(const cli_settings *s, const cli_plans *p) {
     if (s->keys) cli_report_count(&r, NULL, "keys", s->keys);
     if (s->fpr > 0) cli_report_rate(&r, NULL, "fpr", s->fpr);
     if (s->bytes) cli_report_count(&r, NULL, "bytes", s->bytes);
+    if (s->universe) cli_report_count(&r, NULL, "universe", s->universe);
     cli_report_flag(&r, NULL, "possible", p->any_possible);
     if (s->names && p->chosen.possible) {
         cli_report_rate(&r, NULL, "fpr_4_labels", cli_plan_name_rate(&p->chosen.plan, 4));
@@ -108,8 +115,10 @@ static int run(const cli_settings *given) {
     cli_exclude(s, OPT_NAMES, OPT_FORMAT);
     bool foreign = s->format > UMBEL_FMT_NATIVE;
     bool alone = (s->keys != 0) != (s->bytes != 0);
-    if (!foreign && alone && !(s->fpr > 0)) with_rate.fpr = CLI_DEFAULT_FPR;
-    if (!foreign && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
+    bool exact = s->universe && s->keys; /* then the rest follows */
+    cli_exclude(s, OPT_UNIVERSE_SIZE, OPT_FORMAT);
+    if (!foreign && alone && !exact && !(s->fpr > 0)) with_rate.fpr = CLI_DEFAULT_FPR;
+    if (!foreign && !exact && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",
                 "two of -n KEYS, -p RATE and -m SIZE are needed");
     }
@@ -141,7 +150,9 @@ const cli_command cli_command_plan = {
                 "# How many keys does it hold?\n"
                 "umbel plan -m 500MiB -p 1%\n"
                 "# A block list: how often is a name wrong, which is asked with its parents?\n"
-                "umbel plan -n 2.2M -p 1e-6 --domains\n",
+                "umbel plan -n 2.2M -p 1e-6 --domains\n"
+                "# A list that is never wrong about 8 million good keys that are known\n"
+                "umbel plan -n 117e3 --universe 8.16e6\n",
     .text =
         "Given two of keys, false-positive rate and memory, computes the third, for each kind "
         "of filter by its own exact model. Given all three, says whether they are possible "

@@ -108,7 +108,7 @@ struct cli_settings {
     int nargs;
 
     bool negative_seed;
-    uint64_t keys, bytes, seed, filter, max_line, max_memory, database, wait;
+    uint64_t keys, universe, bytes, seed, filter, max_line, max_memory, database, wait;
     uint64_t max_count;
     uint32_t hashes, bits_per_key, expansion, threads, columns, shards;
     double fpr;

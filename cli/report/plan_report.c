@@ -105,6 +105,19 @@ static void say_size(const cli_settings *s) {
             umbel_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
+/* For --universe: how many choices of the members there are, as bits. */
+static void say_universe(const cli_settings *s, const umbel_plan *plan) {
+    char keys[UMBEL_QUANTITY], known[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
+    double n = (double)plan->capacity, others = (double)s->universe;
+    double bits = (lgamma(n + others + 1) - lgamma(n + 1) - lgamma(others + 1)) / log(2);
+    cli_say("%s among %s that are known: no filter without a wrong answer for any of them can take "
+            "less than %s (%.2f bits per key).",
+            cli_count_noun(plan->capacity, "key", keys),
+            umbel_count_text(plan->capacity + s->universe, known),
+            umbel_size_text((uint64_t)ceil(bits / 8), size), bits / n);
+    cli_say("Other keys are found at a rate of %s.", umbel_rate_text(plan->rate, rate));
+}
+
 static void say_keys(const cli_settings *s) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double max = 8.0 * (double)s->bytes / -log2(s->fpr);
@@ -228,7 +241,9 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
         table(s, p);
         return;
     }
-    if (s->keys && s->bytes) {
+    if (s->universe && p->chosen.possible) {
+        say_universe(s, &p->chosen.plan);
+    } else if (s->keys && s->bytes) {
         say_rate(s, p);
     } else if (s->keys) {
         say_size(s);

@@ -85,7 +85,7 @@ static void sample_built(const umbel_filter *f, umbel_measurement *out) {
         .bits = 8 * (uint64_t)SAMPLE,
         .bits_set = umbeli_bits_count(f->data, SAMPLE),
         .keys = (double)keys,
-        .rate = tight ? umbeli_tight_rate(&umbeli_tight_of(f)->layout, keys)
+        .rate = tight ? umbeli_tight_rate(&umbeli_tight_of(f)->ribbon.layout, keys)
                       : umbeli_static_rate(&umbeli_static_of(f)->layout, keys),
     };
     scale_bits((double)f->shape.bits / (double)out->bits, out);

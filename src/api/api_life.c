@@ -74,12 +74,13 @@ umbel_err umbel_create_foreign(const umbel_foreign *foreign, const umbel_opts *o
 
 /* ---- building ------------------------------------------------------------------------------ */
 
-/* Static and tight filters have their own builder; the others are simply added to. */
+/* Filters that are built once have their own builder; the others are simply added to. */
 struct umbel_builder {
     umbeli_settings settings;
     umbeli_static_builder *fixed;
     umbel_filter *growing;
-    bool failed, finished;
+    umbel_build_report report;
+    bool exact, added, failed, finished;
 };
 
 umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, umbel_builder **out,
@@ -91,6 +92,7 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
     umbel_builder *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->settings = settings;
+    b->exact = params.kind == UMBEL_KIND_EXACT;
     e = umbeli_kind_by_id(params.kind)->traits.built_once
             ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->settings, &b->fixed,
                                         diag)
@@ -103,23 +105,36 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
     return UMBEL_OK;
 }
 
+static umbel_err check_open(const umbel_builder *b, umbel_diag *diag) {
+    if (!b->failed && !b->finished) return UMBEL_OK;
+    return umbeli_invalid(diag, "the builder has already failed or finished");
+}
+
+umbel_err umbel_builder_never(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
+    umbel_err e = check_open(b, diag);
+    if (e) return e;
+    if (b->added) return umbeli_invalid(diag, "never: all such keys come before the first add");
+    if (!b->exact) return umbeli_fail(diag, UMBEL_ENOTSUP, "never: only for exact filters");
+    e = umbeli_static_builder_never(b->fixed, keys, n, diag);
+    b->failed = e != UMBEL_OK;
+    return e;
+}
+
 umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
-    if (b->failed || b->finished) {
-        return umbeli_invalid(diag, "the builder has already failed or finished");
-    }
-    umbel_err e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
-                           : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
+    umbel_err e = check_open(b, diag);
+    if (e) return e;
+    b->added = true;
+    e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
+                 : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
     b->failed = e != UMBEL_OK;
     return e;
 }
 
 umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag *diag) {
-    if (b->failed || b->finished) {
-        return umbeli_invalid(diag, "the builder has already failed or finished");
-    }
-    umbel_err e = UMBEL_OK;
+    umbel_err e = check_open(b, diag);
+    if (e) return e;
     if (b->fixed) {
-        e = umbeli_static_builder_finish(b->fixed, out, diag);
+        e = umbeli_static_builder_finish(b->fixed, out, &b->report, diag);
     } else {
         *out = b->growing;
         b->growing = NULL;
@@ -127,6 +142,10 @@ umbel_err umbel_builder_finish(umbel_builder *b, umbel_filter **out, umbel_diag 
     b->failed = e != UMBEL_OK;
     b->finished = !e;
     return e;
+}
+
+void umbel_builder_report(const umbel_builder *b, umbel_build_report *report) {
+    *report = b->report;
 }
 
 void umbel_builder_free(umbel_builder *b) {

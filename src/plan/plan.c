@@ -120,7 +120,8 @@ static umbel_err solve_auto(umbel_plan *plan) {
 
 static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) {
     int given = (plan->capacity != 0) + (plan->fpr != 0.0) + (plan->bytes != 0);
-    const umbeli_model *model = model_of(plan->kind);
+    bool only_exact = plan->universe && plan->kind == UMBEL_KIND_AUTO;
+    const umbeli_model *model = only_exact ? &umbeli_model_exact : model_of(plan->kind);
     if (plan->kind != UMBEL_KIND_AUTO && model == NULL) {
         return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND, "kind: no such kind");
     }
@@ -128,7 +129,11 @@ static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) 
         return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_RATE,
                                    "fpr: must be between 0 and 1, exclusive, such as 0.01");
     }
-    if (given < 2) {
+    if (plan->universe && model != &umbeli_model_exact) {
+        return umbeli_plan_verdict(plan, UMBEL_PLAN_BAD_KIND,
+                                   "universe: only exact filters are built against one");
+    }
+    if (given < 2 && !(plan->universe && plan->capacity)) {
         return umbeli_plan_verdict(
             plan, UMBEL_PLAN_UNDERDETERMINED,
             "give at least two of capacity, fpr and bytes; 0 means not given");
@@ -155,7 +160,8 @@ static solved *remembered(const umbel_plan *asked) {
 
 static bool is_same(const umbel_plan *a, const umbel_plan *b) {
     return a->kind == b->kind && a->hashes == b->hashes && a->capacity == b->capacity &&
-           a->fpr == b->fpr && a->bytes == b->bytes && a->generations == b->generations;
+           a->fpr == b->fpr && a->bytes == b->bytes && a->generations == b->generations &&
+           a->universe == b->universe;
 }
 
 static umbel_err solve_by(umbel_plan *plan, chooser choose) {

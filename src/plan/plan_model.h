@@ -59,7 +59,7 @@ enum { UMBELI_FOLD_FROM = 8192, UMBELI_FOLD_STEP = 64 };
 
 /* All kinds in the order of their numbers: the list of models here and of kinds in kind/kind.h. */
 #define UMBELI_KINDS(X) \
-    X(blocked) X(classic) X(static) X(counting) X(scalable) X(window) X(tight) X(line)
+    X(blocked) X(classic) X(static) X(counting) X(scalable) X(window) X(tight) X(line) X(exact)
 
 #define UMBELI_DECLARE(name) extern const umbeli_model umbeli_model_##name;
 UMBELI_KINDS(UMBELI_DECLARE)

@@ -37,17 +37,20 @@ static const behaviour *behaviour_of(uint32_t window) {
     return &by_window[window - 1];
 }
 
-/* Keys that a level for `keys` keys normally passes on at most. */
-static uint64_t left_over(const umbeli_tight_level *l, const behaviour *b, uint64_t keys) {
+/* Keys that a level for `keys` keys passes on at most, unless more slots stay empty than these
+ * deviations allow for. */
+static uint64_t left_over(const umbeli_tight_level *l, const behaviour *b, double deviations,
+                          uint64_t keys) {
     double shards = ldexp(1, (int)l->shard_bits);
     double slots = shards * l->blocks * UMBELI_TIGHT_BLOCK;
     double empty = b->empty * slots + b->empties * shards;
     double spread = sqrt(b->varies * shards + b->vary * slots);
-    return (uint64_t)((double)keys - slots + empty + 2.5 * spread);
+    return (uint64_t)((double)keys - slots + empty + deviations * spread);
 }
 
 /* The levels for `keys` distinct keys with windows of that many words; no widths yet. */
-static bool divide(uint64_t keys, uint32_t window, umbeli_tight_layout *layout) {
+static bool divide_for(uint64_t keys, uint32_t window, double deviations,
+                       umbeli_tight_layout *layout) {
     const behaviour *b = behaviour_of(window);
     *layout = (umbeli_tight_layout){0};
     for (; keys > LAST_KEYS; layout->levels++) {
@@ -58,12 +61,16 @@ static bool divide(uint64_t keys, uint32_t window, umbeli_tight_layout *layout) 
             return false;
         }
         l->blocks = (uint32_t)(each * b->load / 100 / UMBELI_TIGHT_BLOCK);
-        keys = left_over(l, b, keys);
+        keys = left_over(l, b, deviations, keys);
     }
     if (keys == 0) return true;
     uint64_t blocks = window == 2 ? (keys + keys / 100 + 75) / 64 : (2 * keys + 124) / 125;
     layout->level[layout->levels++].blocks = (uint32_t)blocks;
     return true;
+}
+
+static bool divide(uint64_t keys, uint32_t window, umbeli_tight_layout *layout) {
+    return divide_for(keys, window, 2.5, layout);
 }
 
 bool umbeli_tight_too_many(uint64_t keys) {
@@ -229,4 +236,14 @@ bool umbeli_tight_for_rate(uint64_t keys, double fpr, umbeli_tight_layout *layou
 bool umbeli_tight_for_bytes(uint64_t keys, uint64_t bytes, umbeli_tight_layout *layout) {
     *layout = (umbeli_tight_layout){0};
     return keys == 0 || meet(&(target){.keys = keys, .bytes = bytes}, layout);
+}
+
+/* Where keys are few, the room for chance is much of the whole: one deviation fits five times in
+ * six, and building once more takes little time. */
+bool umbeli_tight_for_width(uint64_t keys, uint32_t width, umbeli_tight_layout *layout) {
+    enum { FEW_KEYS = 1 << 17 };
+    uint32_t window = keys > LAST_KEYS && width <= 2 ? 2 : 1;
+    if (!divide_for(keys, window, keys < FEW_KEYS ? 1 : 2.5, layout)) return false;
+    if (layout->levels) umbeli_tight_set_widths(layout, width, 0);
+    return true;
 }

@@ -38,6 +38,9 @@ bool umbeli_tight_for_rate(uint64_t keys, double fpr, umbeli_tight_layout *layou
 bool umbeli_tight_for_bytes(uint64_t keys, uint64_t bytes, umbeli_tight_layout *layout);
 bool umbeli_tight_too_many(uint64_t keys);
 
+/* The layout whose slots all have `width` bits, at least 1; false: there are too many keys. */
+bool umbeli_tight_for_width(uint64_t keys, uint32_t width, umbeli_tight_layout *layout);
+
 /* Widths of all levels: `width` bits, and one more in the last `wide` blocks of the first level's
  * tables; in the other levels in at least the same share.  There are more blocks than `wide`. */
 void umbeli_tight_set_widths(umbeli_tight_layout *layout, uint32_t width, uint32_t wide);

@@ -93,16 +93,19 @@ static void test_hashes(void **state) {
     (void)state;
     for (umbel_kind kind = UMBEL_KIND_BLOCKED; is_kind(kind); kind++) {
         if (kind == UMBEL_KIND_CLASSIC || kind == UMBEL_KIND_STATIC) continue;
-        if (kind == UMBEL_KIND_TIGHT) continue; /* below: by then there is a builder */
+        if (kind == UMBEL_KIND_TIGHT || kind == UMBEL_KIND_EXACT) continue; /* built: below */
         umbel_params p = plain(kind);
         p.hashes = 7;
         refused(&p, NULL, "hashes");
     }
     umbel_diag diag = {0};
-    umbel_params tight = plain(UMBEL_KIND_TIGHT);
-    tight.hashes = 7;
-    assert_int_equal(make(&tight, NULL, &diag), UMBEL_EINVAL);
-    assert_string_equal(diag.field, "hashes");
+    const umbel_kind once[] = {UMBEL_KIND_TIGHT, UMBEL_KIND_EXACT};
+    for (size_t i = 0; i < 2; i++) {
+        umbel_params p = plain(once[i]);
+        p.hashes = 7;
+        assert_int_equal(make(&p, NULL, &diag), UMBEL_EINVAL);
+        assert_string_equal(diag.field, "hashes");
+    }
     umbel_params classic = plain(UMBEL_KIND_CLASSIC), fuse = plain(UMBEL_KIND_STATIC);
     classic.hashes = 7;
     fuse.hashes = 3;

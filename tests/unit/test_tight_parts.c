@@ -198,7 +198,7 @@ static void same_table(umbeli_tight *t, uint64_t n) {
     static uint64_t hashes[2][ROOM], scratch[ROOM], rows[ROOM];
     static uint32_t prints[ROOM];
     static uint8_t marks[2][ROOM], tables[2][8 * ROOM];
-    const umbeli_tight_rung *r = &t->rungs[0];
+    const umbeli_tight_rung *r = &t->ribbon.rungs[0];
     size_t left[2];
     for (size_t k = 0; k < 2; k++) {
         umbeli_tight_scratch b = {kernels[k], rows, prints, scratch};

@@ -139,15 +139,19 @@ uint8_t umbeli_static_build_shard(const umbeli_static_layout *layout,
 
 typedef struct umbeli_static_builder umbeli_static_builder;
 
-/* For static and tight filters.  Takes params->fpr or bytes, seed, hashes; keys are counted.
+/* For the kinds that are built once.  Takes params->fpr or bytes, seed, hashes; keys are counted.
  * directory: as in umbeli_store_new. */
 umbel_err umbeli_static_builder_new(const umbel_params *params, const char *directory,
                                     const umbeli_settings *settings, umbeli_static_builder **out,
                                     umbel_diag *diag);
 umbel_err umbeli_static_builder_add(umbeli_static_builder *builder, const umbel_key *keys, size_t n,
                                     umbel_diag *diag);
+/* Exact filters: keys that must not be found. */
+umbel_err umbeli_static_builder_never(umbeli_static_builder *builder, const umbel_key *keys,
+                                      size_t n, umbel_diag *diag);
+/* report: of such keys. */
 umbel_err umbeli_static_builder_finish(umbeli_static_builder *builder, umbel_filter **out,
-                                       umbel_diag *diag);
+                                       umbel_build_report *report, umbel_diag *diag);
 void umbeli_static_builder_delete(umbeli_static_builder *builder);
 
 #endif

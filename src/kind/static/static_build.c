@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * static_build.c - static filters from keys in any order, with duplicates
+ * static_build.c - static, tight and exact filters from keys in any order, with duplicates
  *
  * Once all keys are in, their hashes are sorted (static_shards.c), which gives their number and
  * with it the layout; then each shard is built on its own.
@@ -8,8 +8,8 @@
 #include "core/diag.h"
 #include "hash/native_hash.h"
 #include "kind/kind.h"
+#include "kind/static/exact.h"
 #include "kind/static/static.h"
-#include "kind/static/tight.h"
 
 enum { HASHED_AT_ONCE = 256 };
 
@@ -18,10 +18,14 @@ struct umbeli_static_builder {
     char *directory;    /* NULL: hashes are kept in memory */
     umbeli_shape shape; /* how keys are hashed */
     umbeli_shards shards;
+    umbeli_shards never; /* exact: keys that must not be found */
 };
 
 static umbel_err check_params(const umbel_params *p, umbel_diag *diag) {
     bool tight = p->kind == UMBEL_KIND_TIGHT;
+    if (p->kind == UMBEL_KIND_EXACT) {
+        return p->hashes <= 1 ? UMBEL_OK : umbeli_invalid(diag, "hashes: an exact filter has 1");
+    }
     if (p->fpr == 0 && p->bytes == 0) {
         return umbeli_fail(diag, UMBEL_EINVAL,
                            tight ? "fpr, bytes: a tight filter needs one of the two"
@@ -58,9 +62,12 @@ umbel_err umbeli_static_builder_new(const umbel_params *params, const char *dire
     b->shape = umbeli_kind_shape(params, settings);
     e = keep_directory(b, directory, settings, diag);
     if (!e) e = umbeli_shards_begin(&b->shards, directory, settings, diag);
+    if (!e && params->kind == UMBEL_KIND_EXACT) {
+        e = umbeli_shards_begin(&b->never, directory, settings, diag);
+    }
     if (e) {
-        umbeli_delete(settings, b->directory);
-        umbeli_delete(settings, b);
+        b->shards.settings = *settings;
+        umbeli_static_builder_delete(b);
         return e;
     }
     *out = b;
@@ -71,20 +78,31 @@ void umbeli_static_builder_delete(umbeli_static_builder *b) {
     if (!b) return;
     umbeli_settings settings = b->shards.settings;
     umbeli_shards_end(&b->shards);
+    umbeli_shards_end(&b->never);
     umbeli_delete(&settings, b->directory);
     umbeli_delete(&settings, b);
 }
 
-umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *keys, size_t n,
-                                    umbel_diag *diag) {
+static umbel_err add_keys(const umbeli_static_builder *b, umbeli_store *to, const umbel_key *keys,
+                          size_t n, umbel_diag *diag) {
     uint64_t hashes[HASHED_AT_ONCE];
     umbel_err e = UMBEL_OK;
     for (size_t from = 0; from < n && !e; from += HASHED_AT_ONCE) {
         size_t chunk = n - from < HASHED_AT_ONCE ? n - from : HASHED_AT_ONCE;
         umbeli_native_hashes(&b->shape, keys + from, chunk, hashes);
-        e = umbeli_store_add(b->shards.store, hashes, chunk, diag);
+        e = umbeli_store_add(to, hashes, chunk, diag);
     }
     return e;
+}
+
+umbel_err umbeli_static_builder_add(umbeli_static_builder *b, const umbel_key *keys, size_t n,
+                                    umbel_diag *diag) {
+    return add_keys(b, b->shards.store, keys, n, diag);
+}
+
+umbel_err umbeli_static_builder_never(umbeli_static_builder *b, const umbel_key *keys, size_t n,
+                                      umbel_diag *diag) {
+    return add_keys(b, b->never.store, keys, n, diag);
 }
 
 /* ---- shards ------------------------------------------------------------------------------- */
@@ -180,8 +198,20 @@ static umbel_err finish_static(umbeli_static_builder *b, umbel_filter **out, umb
     return e ? e : build(b, keys, &l, fullest, out, diag);
 }
 
+static umbel_err finish_exact(umbeli_static_builder *b, umbel_filter **out,
+                              umbel_build_report *report, umbel_diag *diag) {
+    uint64_t in_both = 0;
+    umbel_err e = umbeli_exact_build(&b->shards, &b->never, &b->params, &b->shape, b->directory,
+                                     out, &in_both, diag);
+    if (e) return e;
+    report->never = umbeli_shards_count(&b->never) + in_both;
+    report->members = in_both;
+    return UMBEL_OK;
+}
+
 umbel_err umbeli_static_builder_finish(umbeli_static_builder *b, umbel_filter **out,
-                                       umbel_diag *diag) {
+                                       umbel_build_report *report, umbel_diag *diag) {
+    if (b->params.kind == UMBEL_KIND_EXACT) return finish_exact(b, out, report, diag);
     umbel_err e = umbeli_shards_sort(&b->shards, diag);
     if (e) return e;
     if (b->params.kind != UMBEL_KIND_TIGHT) return finish_static(b, out, diag);

@@ -119,28 +119,27 @@ umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from) {
 
 /* A key's first threshold says whether there is a second one, so all of them. */
 uint64_t umbeli_tight_thresholds(const umbel_filter *f) {
-    return umbeli_tight_tables_at(&umbeli_tight_of(f)->layout);
+    return umbeli_tight_of(f)->ribbon.tables_at;
 }
 
 void umbeli_tight_measure(const umbel_filter *f, umbel_measurement *now) {
     uint64_t keys = umbeli_keys_added(f);
     now->bits_set = umbeli_bits_count(f->data, f->data_len);
     now->keys = (double)keys;
-    now->rate = umbeli_tight_rate(&umbeli_tight_of(f)->layout, keys);
+    now->rate = umbeli_tight_rate(&umbeli_tight_of(f)->ribbon.layout, keys);
 }
 
 /* ---- making ------------------------------------------------------------------------------- */
 
-/* Computes everything that follows from layout and seeds. */
-static void set_rungs(umbeli_tight *t) {
-    const umbeli_tight_layout *l = &t->layout;
+void umbeli_ribbon_settle(umbeli_ribbon *b) {
+    const umbeli_tight_layout *l = &b->layout;
     uint32_t window = umbeli_tight_window(l);
-    uint64_t marks_at = 0, tables_at = umbeli_tight_tables_at(l);
+    uint64_t marks_at = b->marks_at, tables_at = b->tables_at;
     for (uint32_t i = 0; i < l->levels; i++) {
         const umbeli_tight_level *level = &l->level[i];
-        umbeli_tight_rung *r = &t->rungs[i];
+        umbeli_tight_rung *r = &b->rungs[i];
         *r = (umbeli_tight_rung){
-            .odd = umbeli_tight_odd(t->seeds[i]),
+            .odd = umbeli_tight_odd(b->seeds[i]),
             .shard_bits = level->shard_bits,
             .window = window,
             .places = umbeli_tight_places(level, window),
@@ -151,15 +150,23 @@ static void set_rungs(umbeli_tight *t) {
             .marks_len = i + 1 < l->levels ? umbeli_tight_marks_len(level, window) : 0,
             .tables_at = tables_at,
             .marks_at = marks_at,
+            .carried = b->carried,
         };
         marks_at += r->marks_len << level->shard_bits;
         tables_at += 8 * (r->table_words << level->shard_bits);
     }
 }
 
-void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed) {
-    t->seeds[level] = seed;
-    set_rungs(t);
+void umbeli_ribbon_set_seed(umbeli_ribbon *b, uint32_t level, uint32_t seed) {
+    b->seeds[level] = seed;
+    umbeli_ribbon_settle(b);
+}
+
+/* The only ribbon of a filter. */
+static void settle(umbeli_tight *t, const umbeli_tight_layout *layout) {
+    t->ribbon.layout = *layout;
+    t->ribbon.tables_at = umbeli_tight_tables_at(layout);
+    umbeli_ribbon_settle(&t->ribbon);
 }
 
 static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uint64_t len,
@@ -176,8 +183,7 @@ static umbel_err make(const umbeli_tight_layout *layout, umbeli_shape shape, uin
     if (e) return e;
     umbeli_tight *t = (umbeli_tight *)*out;
     t->base.frozen = true;
-    t->layout = *layout;
-    set_rungs(t);
+    settle(t, layout);
     return UMBEL_OK;
 }
 
@@ -228,36 +234,37 @@ static uint32_t wide_of(const umbeli_tight_level *l) {
     return l->blocks - l->narrow;
 }
 
-static uint64_t kind_params_len(const umbel_filter *f) {
-    const umbeli_tight_layout *l = &umbeli_tight_of(f)->layout;
+uint64_t umbeli_ribbon_params_len(const umbeli_ribbon *r) {
+    const umbeli_tight_layout *l = &r->layout;
     if (l->levels == 0) return 0;
     uint64_t len = 3 * (uint64_t)l->levels + number_len(wide_of(&l->level[0]));
     for (uint32_t i = 0; i < l->levels; i++) len += number_len(l->level[i].blocks) - 1;
     return len;
 }
 
-static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
-    const umbeli_tight *t = umbeli_tight_of(f);
-    const umbeli_tight_layout *l = &t->layout;
+void umbeli_ribbon_put_params(const umbeli_ribbon *r, umbeli_writer *w) {
+    const umbeli_tight_layout *l = &r->layout;
     if (l->levels == 0) return;
     umbeli_put_u8(w, (uint8_t)l->width);
     put_number(w, wide_of(&l->level[0]));
     for (uint32_t i = 0; i < l->levels; i++) {
         if (i > 0) umbeli_put_u8(w, (uint8_t)l->level[i - 1].shard_bits);
         put_number(w, l->level[i].blocks);
-        umbeli_put_u8(w, (uint8_t)t->seeds[i]);
+        umbeli_put_u8(w, (uint8_t)r->seeds[i]);
     }
 }
 
 /* Levels up to the end of the parameters; the last one has one shard. */
-static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_reader *params) {
+const char *umbeli_ribbon_take_params(umbeli_ribbon *r, umbeli_reader *params) {
+    umbeli_tight_layout *l = &r->layout;
+    *l = (umbeli_tight_layout){0};
     if (umbeli_left(params) == 0) return NULL;
     uint32_t width = umbeli_take_u8(params), wide = take_number(params);
     for (;; l->levels++) {
         if (l->levels == UMBELI_TIGHT_MAX_LEVELS) return "levels: more than 8";
         umbeli_tight_level *level = &l->level[l->levels];
         level->blocks = take_number(params);
-        seeds[l->levels] = umbeli_take_u8(params);
+        r->seeds[l->levels] = umbeli_take_u8(params);
         if (umbeli_left(params) == 0) break;
         level->shard_bits = umbeli_take_u8(params);
         if (level->shard_bits > UMBELI_TIGHT_MAX_SHARD_BITS) return "shards: above 2^24";
@@ -276,19 +283,24 @@ static const char *take_levels(umbeli_tight_layout *l, uint32_t *seeds, umbeli_r
     return NULL;
 }
 
+static uint64_t kind_params_len(const umbel_filter *f) {
+    return umbeli_ribbon_params_len(&umbeli_tight_of(f)->ribbon);
+}
+
+static void put_kind_params(const umbel_filter *f, umbeli_writer *w) {
+    umbeli_ribbon_put_params(&umbeli_tight_of(f)->ribbon, w);
+}
+
 static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_diag *diag) {
     umbeli_tight *t = (umbeli_tight *)f;
-    umbeli_tight_layout l = {0};
-    uint32_t seeds[UMBELI_TIGHT_MAX_LEVELS] = {0};
-    const char *what = take_levels(&l, seeds, params);
+    const umbeli_tight_layout *l = &t->ribbon.layout;
+    const char *what = umbeli_ribbon_take_params(&t->ribbon, params);
     if (what) return umbeli_fail(diag, UMBEL_ECORRUPT, what);
-    uint64_t len = umbeli_tight_len(&l);
-    if (f->data_len != len || (l.levels == 0) != (len == 0)) {
+    uint64_t len = umbeli_tight_len(l);
+    if (f->data_len != len || (l->levels == 0) != (len == 0)) {
         return umbeli_fail(diag, UMBEL_ECORRUPT, "levels and payload size disagree");
     }
-    t->layout = l;
-    memcpy(t->seeds, seeds, sizeof seeds);
-    set_rungs(t);
+    settle(t, l);
     return UMBEL_OK;
 }
 

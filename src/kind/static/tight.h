@@ -7,6 +7,9 @@
  *   tight_avx2.c    the kernel for AVX2
  *   tight_table.c   one table: elimination, thresholds, back substitution
  *   tight_build.c   all levels, from sorted hashes
+ *
+ * A ribbon returns a value for each of its keys.  In a tight filter that is the key's fingerprint;
+ * filters of kind exact (exact.h) have a second ribbon, whose keys carry a bit each.
  */
 #ifndef UMBELI_TIGHT_H
 #define UMBELI_TIGHT_H
@@ -34,13 +37,21 @@ typedef struct umbeli_tight_rung {
     uint32_t narrow, width;
     uint64_t table_words, marks_len; /* of one shard */
     uint64_t tables_at, marks_at;    /* in the filter's data */
+    uint64_t carried;                /* as in the ribbon */
 } umbeli_tight_rung;
+
+typedef struct umbeli_ribbon {
+    umbeli_tight_layout layout;
+    uint32_t seeds[UMBELI_TIGHT_MAX_LEVELS];
+    uint64_t carried; /* the bits of a hash that are not the key's but its value, 0 or 1; with
+                         none, the value is the fingerprint */
+    uint64_t marks_at, tables_at; /* thresholds and tables of all levels, in the filter's data */
+    umbeli_tight_rung rungs[UMBELI_TIGHT_MAX_LEVELS];
+} umbeli_ribbon;
 
 typedef struct umbeli_tight {
     umbel_filter base; /* data: thresholds of all levels, then tables of all levels */
-    umbeli_tight_layout layout;
-    uint32_t seeds[UMBELI_TIGHT_MAX_LEVELS];
-    umbeli_tight_rung rungs[UMBELI_TIGHT_MAX_LEVELS];
+    umbeli_ribbon ribbon;
 } umbeli_tight;
 
 static inline const umbeli_tight *umbeli_tight_of(const umbel_filter *f) {
@@ -89,8 +100,17 @@ static inline uint64_t umbeli_tight_block_at(uint32_t width, uint32_t narrow, ui
 umbel_err umbeli_tight_new(const umbeli_tight_layout *layout, umbeli_shape shape,
                            const umbeli_settings *settings, umbel_filter **out, umbel_diag *diag);
 
+/* Computes everything that follows from layout, seeds and where the ribbon lies. */
+void umbeli_ribbon_settle(umbeli_ribbon *r);
+
 /* Gives a level another seed. */
-void umbeli_tight_set_seed(umbeli_tight *t, uint32_t level, uint32_t seed);
+void umbeli_ribbon_set_seed(umbeli_ribbon *r, uint32_t level, uint32_t seed);
+
+/* A ribbon's parameters in files.  Taking them returns what is wrong with them, or NULL; nothing is
+ * settled, and levels may have any length. */
+uint64_t umbeli_ribbon_params_len(const umbeli_ribbon *r);
+void umbeli_ribbon_put_params(const umbeli_ribbon *r, umbeli_writer *w);
+const char *umbeli_ribbon_take_params(umbeli_ribbon *r, umbeli_reader *params);
 
 typedef struct umbeli_tight_scratch umbeli_tight_scratch;
 
@@ -118,7 +138,7 @@ umbeli_tight_thresholds(const umbel_filter *f); /* their bytes, at the start of 
 struct umbeli_tight_scratch {
     const umbeli_tight_kernel *kernel;
     uint64_t *rows;    /* [window * slots] the equation that begins here, 0: none */
-    uint32_t *prints;  /* [slots] its right-hand side */
+    uint32_t *prints;  /* [slots] its right-hand side: a fingerprint, or a value carried */
     uint64_t *scratch; /* [keys] for sorting; may be NULL while the seed is 0 */
 };
 
@@ -132,6 +152,11 @@ size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch
 umbeli_tight_passed umbeli_tight_table_passed(const umbeli_tight_rung *r, const uint8_t *marks);
 
 /* ---- tight_build.c ---- */
+
+/* Fills a ribbon's part of `data` from sorted hashes.  The rate, which what is passed on decides,
+ * must be at most fpr. */
+umbel_err umbeli_ribbon_build(umbeli_ribbon *r, uint8_t *data, double fpr,
+                              const umbeli_shards *shards, const char *directory, umbel_diag *diag);
 
 /* Builds a filter from sorted hashes for params->fpr or bytes.  directory: for the hashes of
  * further levels. */

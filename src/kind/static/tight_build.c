@@ -25,7 +25,7 @@ static umbel_err no_memory(umbel_diag *diag) {
 
 /* State shared by the threads of one level. */
 typedef struct work {
-    umbeli_tight *filter;
+    uint8_t *data;
     const umbeli_tight_rung *rung;
     umbeli_store *bumped;       /* for the next level */
     umbeli_tight_passed passed; /* by the whole level */
@@ -37,9 +37,8 @@ static umbel_err build_shard(void *ctx, uint32_t t, uint64_t shard, uint64_t *ha
                              umbel_diag *diag) {
     work *w = ctx;
     const umbeli_tight_rung *r = w->rung;
-    uint8_t *data = w->filter->base.data;
-    uint8_t *marks = data + r->marks_at + shard * r->marks_len;
-    uint8_t *table = data + r->tables_at + 8 * shard * r->table_words;
+    uint8_t *marks = w->data + r->marks_at + shard * r->marks_len;
+    uint8_t *table = w->data + r->tables_at + 8 * shard * r->table_words;
     memset(marks, 0, (size_t)r->marks_len);
     size_t left = umbeli_tight_build_table(r, &w->scratch[t], hashes, n, marks, table);
     umbeli_tight_passed passed = umbeli_tight_table_passed(r, marks);
@@ -77,15 +76,14 @@ static umbel_err scratch_new(const umbeli_shards *shards, const umbeli_tight_run
 }
 
 /* Builds a level that may bump, and sorts the hashes of the next. */
-static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
+static umbel_err build_level(const umbeli_tight_rung *r, uint8_t *data, const umbeli_shards *shards,
                              const char *directory, umbeli_shards *next,
                              umbeli_tight_passed *passed, umbel_diag *diag) {
-    const umbeli_tight_rung *r = &f->rungs[level];
     bool many = umbeli_shards_count(shards) >=
                 MANY; /* fewer hashes take less memory than a file's buffers */
     umbel_err e = umbeli_shards_begin(next, many ? directory : NULL, &shards->settings, diag);
     if (e) return e;
-    work w = {.filter = f, .rung = r, .bumped = next->store, .lock = ATOMIC_FLAG_INIT};
+    work w = {.data = data, .rung = r, .bumped = next->store, .lock = ATOMIC_FLAG_INIT};
     e = scratch_new(shards, r, w.scratch, diag);
     if (!e) e = umbeli_shards_each(shards, r->shard_bits, build_shard, &w, diag);
     scratch_delete(&shards->settings, w.scratch);
@@ -96,7 +94,8 @@ static umbel_err build_level(umbeli_tight *f, uint32_t level, const umbeli_shard
 /* ---- last level --------------------------------------------------------------------------- */
 
 typedef struct last_work {
-    umbeli_tight *filter;
+    umbeli_ribbon *ribbon;
+    uint8_t *data;
     uint32_t level;
     umbeli_tight_scratch scratch;
     uint64_t *copy; /* [keys] */
@@ -107,10 +106,10 @@ static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hash
                            umbel_diag *diag) {
     (void)t, (void)shard, (void)diag; /* there is only one shard */
     last_work *w = ctx;
-    const umbeli_tight_rung *r = &w->filter->rungs[w->level];
-    uint8_t *table = w->filter->base.data + r->tables_at;
+    const umbeli_tight_rung *r = &w->ribbon->rungs[w->level];
+    uint8_t *table = w->data + r->tables_at;
     for (uint32_t seed = 0; seed < UMBELI_TIGHT_SEEDS && !w->fits; seed++) {
-        umbeli_tight_set_seed(w->filter, w->level, seed);
+        umbeli_ribbon_set_seed(w->ribbon, w->level, seed);
         if (n) memcpy(w->copy, hashes, n * sizeof *hashes);
         w->fits = umbeli_tight_build_table(r, &w->scratch, w->copy, n, NULL, table) == 0;
     }
@@ -118,13 +117,15 @@ static umbel_err try_seeds(void *ctx, uint32_t t, uint64_t shard, uint64_t *hash
 }
 
 /* *fits stays false when no seed works. */
-static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards *shards,
+static umbel_err build_last(umbeli_ribbon *b, uint8_t *data, const umbeli_shards *shards,
                             bool *fits, umbel_diag *diag) {
     const umbeli_settings *settings = &shards->settings;
-    const umbeli_tight_rung *r = &f->rungs[level];
+    uint32_t level = b->layout.levels - 1;
+    const umbeli_tight_rung *r = &b->rungs[level];
     size_t slots = (size_t)r->blocks * UMBELI_TIGHT_BLOCK;
     if (umbeli_shards_count(shards) > slots) return UMBEL_OK;
-    last_work w = {.filter = f, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
+    last_work w = {
+        .ribbon = b, .data = data, .level = level, .scratch = {.kernel = umbeli_tight_best()}};
     w.scratch.rows = umbeli_new(settings, r->window * slots * sizeof *w.scratch.rows);
     w.scratch.prints = umbeli_new(settings, slots * sizeof *w.scratch.prints);
     w.scratch.scratch = umbeli_new(settings, slots * sizeof *w.scratch.scratch);
@@ -142,32 +143,33 @@ static umbel_err build_last(umbeli_tight *f, uint32_t level, const umbeli_shards
 
 /* ---- the whole ---------------------------------------------------------------------------- */
 
-static umbel_err build_levels(umbeli_tight *f, const umbeli_shards *shards, const char *directory,
-                              uint32_t seed, bool *fits, umbel_diag *diag) {
+static umbel_err build_levels(umbeli_ribbon *r, uint8_t *data, double fpr,
+                              const umbeli_shards *shards, const char *directory, uint32_t seed,
+                              bool *fits, umbel_diag *diag) {
     umbeli_shards two[2] = {{.store = NULL}, {.store = NULL}}; /* of this level, and of the next */
     const umbeli_shards *now = shards;
     umbeli_tight_passed passed[UMBELI_TIGHT_MAX_LEVELS];
-    uint32_t last = f->layout.levels - 1;
     umbel_err e = UMBEL_OK;
-    for (uint32_t i = 0; i < last && !e; i++) {
+    for (uint32_t i = 0; i + 1 < r->layout.levels && !e; i++) {
         umbeli_shards *next = &two[i % 2];
         umbeli_shards_end(next);
-        umbeli_tight_set_seed(f, i, seed);
-        e = build_level(f, i, now, directory, next, &passed[i], diag);
+        umbeli_ribbon_set_seed(r, i, seed);
+        e = build_level(&r->rungs[i], data, now, directory, next, &passed[i], diag);
         now = next;
     }
-    double rate = e ? 1 : umbeli_tight_exact_rate(&f->layout, umbeli_shards_count(shards), passed);
-    if (!e && rate <= f->base.shape.fpr) e = build_last(f, last, now, fits, diag);
+    double rate = e ? 1 : umbeli_tight_exact_rate(&r->layout, umbeli_shards_count(shards), passed);
+    if (!e && rate <= fpr) e = build_last(r, data, now, fits, diag);
     umbeli_shards_end(&two[0]);
     umbeli_shards_end(&two[1]);
     return e;
 }
 
-static umbel_err build_all(umbeli_tight *f, const umbeli_shards *shards, const char *directory,
-                           umbel_diag *diag) {
-    bool fits = false;
+umbel_err umbeli_ribbon_build(umbeli_ribbon *r, uint8_t *data, double fpr,
+                              const umbeli_shards *shards, const char *directory,
+                              umbel_diag *diag) {
+    bool fits = r->layout.levels == 0;
     for (uint32_t seed = 0; seed < ATTEMPTS && !fits; seed++) {
-        umbel_err e = build_levels(f, shards, directory, seed, &fits, diag);
+        umbel_err e = build_levels(r, data, fpr, shards, directory, seed, &fits, diag);
         if (e) return e;
     }
     if (fits) return UMBEL_OK;
@@ -208,11 +210,7 @@ umbel_err umbeli_tight_build(const umbeli_shards *shards, const umbel_params *pa
     e = umbeli_tight_new(&l, shape, &shards->settings, &f, diag);
     if (e) return e;
     umbeli_set_keys_added(f, keys);
-    if (keys > 0) e = build_all((umbeli_tight *)f, shards, directory, diag);
-    if (e) {
-        umbeli_filter_free(f);
-        return e;
-    }
-    *out = f;
-    return UMBEL_OK;
+    e = umbeli_ribbon_build(&((umbeli_tight *)f)->ribbon, f->data, shape.fpr, shards, directory,
+                            diag);
+    return umbeli_filter_finish(f, e, out);
 }

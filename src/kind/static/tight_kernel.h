@@ -34,13 +34,13 @@ typedef struct probe {
     uint32_t third; /* from the first to the third block, bytes */
 } probe;
 
-static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const umbeli_tight *t,
+static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const uint8_t *data,
                                                        const umbeli_tight_rung *r, uint64_t shard,
                                                        uint32_t place, uint64_t mixed) {
     uint32_t block = place / UMBELI_TIGHT_BLOCK, offset = place % UMBELI_TIGHT_BLOCK;
     uint64_t word = shard * r->table_words + umbeli_tight_block_at(r->width, r->narrow, block);
     probe q = {
-        .block = t->base.data + r->tables_at + 8 * word,
+        .block = data + r->tables_at + 8 * word,
         .row = {umbeli_rotl64(umbeli_tight_row(mixed, 0), offset)},
         .first = UINT64_MAX << offset,
         .print = umbeli_tight_print(mixed),
@@ -54,20 +54,22 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_at(uint32_t window, const um
 }
 
 /* Descends the levels until one keeps the key; thresholds are small and stay in the cache. */
-static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_of(uint32_t window, const umbeli_tight *t,
-                                                       uint64_t hash) {
-    const umbeli_tight_rung *r = t->rungs, *last = r + (t->layout.levels - 1);
+static UMBELI_TIGHT_INLINE TIGHT_TARGET probe probe_of(uint32_t window, const uint8_t *data,
+                                                       const umbeli_ribbon *b, uint64_t hash) {
+    const umbeli_tight_rung *r = b->rungs, *last = r + (b->layout.levels - 1);
     const uint32_t size = umbeli_tight_bucket(window);
     for (uint64_t x = hash;; r++) {
         uint64_t shard = umbeli_tight_shard(r->shard_bits, x);
         uint64_t inner = umbeli_tight_inner(r->shard_bits, r->odd, x);
         uint32_t place = (uint32_t)umbeli_mul_high(inner, r->places);
         x = umbeli_tight_mix(inner);
-        if (r == last) return probe_at(window, t, r, shard, place, x);
+        if (r == last) return probe_at(window, data, r, shard, place, x);
         uint32_t bucket = place / size;
-        uint8_t marks = t->base.data[r->marks_at + shard * r->marks_len + bucket / 4];
+        uint8_t marks = data[r->marks_at + shard * r->marks_len + bucket / 4];
         uint32_t threshold = umbeli_tight_threshold(window, (marks >> (2 * (bucket % 4))) & 3);
-        if (place - bucket * size >= threshold) return probe_at(window, t, r, shard, place, x);
+        if (place - bucket * size >= threshold) {
+            return probe_at(window, data, r, shard, place, x);
+        }
     }
 }
 
@@ -97,16 +99,16 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET bool others_agree(uint32_t window, const
     return differences(window, q, FIRST_COLUMNS, q->width) == 0;
 }
 
-static UMBELI_TIGHT_INLINE TIGHT_TARGET bool agrees(uint32_t window, const umbeli_tight *t,
-                                                    uint64_t hash) {
-    probe q = probe_of(window, t, hash);
+static UMBELI_TIGHT_INLINE TIGHT_TARGET bool agrees(uint32_t window, const uint8_t *data,
+                                                    const umbeli_ribbon *b, uint64_t hash) {
+    probe q = probe_of(window, data, b, hash);
     return first_agree(window, &q) && (q.width <= FIRST_COLUMNS || others_agree(window, &q));
 }
 
 static TIGHT_TARGET bool contains_hash(const umbel_filter *f, uint64_t hash) {
-    const umbeli_tight *t = umbeli_tight_of(f);
-    if (t->layout.levels == 0) return false;
-    return t->rungs->window == 1 ? agrees(1, t, hash) : agrees(2, t, hash);
+    const umbeli_ribbon *b = &umbeli_tight_of(f)->ribbon;
+    if (b->layout.levels == 0) return false;
+    return b->rungs->window == 1 ? agrees(1, f->data, b, hash) : agrees(2, f->data, b, hash);
 }
 
 static bool contains(const umbel_filter *f, const void *key, size_t len) {
@@ -117,11 +119,11 @@ static bool contains(const umbel_filter *f, const void *key, size_t len) {
 static TIGHT_TARGET size_t probes(const umbel_filter *f, umbel_key key, uint64_t hash,
                                   uint64_t *bits, size_t cap) {
     (void)key;
-    const umbeli_tight *t = umbeli_tight_of(f);
+    const umbeli_ribbon *b = &umbeli_tight_of(f)->ribbon;
     size_t n = 0;
-    if (t->layout.levels == 0) return 0;
-    uint32_t window = t->rungs->window;
-    probe q = window == 1 ? probe_of(1, t, hash) : probe_of(2, t, hash);
+    if (b->layout.levels == 0) return 0;
+    uint32_t window = b->rungs->window;
+    probe q = window == 1 ? probe_of(1, f->data, b, hash) : probe_of(2, f->data, b, hash);
     for (uint32_t i = 0; i < q.width; i++) {
         for (uint32_t slot = 0; slot < UMBELI_TIGHT_BLOCK * window; slot++) {
             uint32_t j = slot / UMBELI_TIGHT_BLOCK, bit = slot % UMBELI_TIGHT_BLOCK;
@@ -139,11 +141,11 @@ static inline void fetch(const uint8_t *from, size_t len, bool is_far) {
     if (len) umbeli_fetch(from + len - 1, is_far);
 }
 
-static UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbeli_tight *t,
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void prefetch(uint32_t window, const umbel_filter *f,
                                                       const uint64_t *hashes, size_t n, probe *q) {
-    bool is_far = umbeli_is_far(t->base.data_len);
+    bool is_far = umbeli_is_far(f->data_len);
     for (size_t i = 0; i < n; i++) {
-        q[i] = probe_of(window, t, hashes[i]);
+        q[i] = probe_of(window, f->data, &umbeli_tight_of(f)->ribbon, hashes[i]);
         size_t half = 8 * (size_t)q[i].width, first = 8 * FIRST_COLUMNS;
         if (q[i].width <= FEW_COLUMNS) {
             fetch(q[i].block, (window + 1) * half, is_far);
@@ -167,27 +169,27 @@ static UMBELI_TIGHT_INLINE TIGHT_TARGET void matches(uint32_t window, bool is_fa
 }
 
 /* While the lines of one group are being fetched, the group before is compared. */
-static UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const umbeli_tight *t,
+static UMBELI_TIGHT_INLINE TIGHT_TARGET void match_groups(uint32_t window, const umbel_filter *f,
                                                           const uint64_t *hashes, size_t n,
                                                           uint8_t *hit) {
     probe groups[2][GROUP];
-    prefetch(window, t, hashes, n < GROUP ? n : GROUP, groups[0]);
+    prefetch(window, f, hashes, n < GROUP ? n : GROUP, groups[0]);
     for (size_t from = 0, turn = 0; from < n; from += GROUP, turn ^= 1) {
         size_t left = n - from, chunk = left < GROUP ? left : GROUP, next = left - chunk;
-        prefetch(window, t, hashes + from + chunk, next < GROUP ? next : GROUP, groups[turn ^ 1]);
-        matches(window, umbeli_is_far(t->base.data_len), groups[turn], chunk, hit + from);
+        prefetch(window, f, hashes + from + chunk, next < GROUP ? next : GROUP, groups[turn ^ 1]);
+        matches(window, umbeli_is_far(f->data_len), groups[turn], chunk, hit + from);
     }
 }
 
 static TIGHT_TARGET void contains_hashes(const umbel_filter *f, const uint64_t *hashes, size_t n,
                                          uint8_t *hit) {
-    const umbeli_tight *t = umbeli_tight_of(f);
-    if (t->layout.levels == 0) {
+    const umbeli_ribbon *b = &umbeli_tight_of(f)->ribbon;
+    if (b->layout.levels == 0) {
         if (n) memset(hit, 0, n);
-    } else if (t->rungs->window == 1) {
-        match_groups(1, t, hashes, n, hit);
+    } else if (b->rungs->window == 1) {
+        match_groups(1, f, hashes, n, hit);
     } else {
-        match_groups(2, t, hashes, n, hit);
+        match_groups(2, f, hashes, n, hit);
     }
 }
 

@@ -2,14 +2,14 @@
  *
  * tight_table.c - one ribbon table: which keys stay, and the bits that encode them
  *
- * Each key is an equation: the XOR of the slots that its row selects is its print.  Equations are
+ * Each key is an equation: the XOR of the slots that its row selects is its value.  Equations are
  * brought into echelon form as they arrive.  rows[s] is an equation whose first slot is s.  A new
  * one that begins at s is stored there if that is free; otherwise the two are added, which cancels
  * slot s, and the sum moves to its own first slot.  If nothing is left of it, the key depends on
  * others and does not fit.
  *
  * No equation has slots before its first one, so slots are solved from right to left: each is the
- * print of its row plus what the slots after it contribute.
+ * value of its row plus what the slots after it contribute.
  *
  * Buckets are filled from left to right, and the places of a bucket from right to left, in three
  * classes.  What a bucket has no room for overflows to the right, by less than a window; so
@@ -20,18 +20,28 @@
  */
 #include "kind/static/tight.h"
 
+/* The next two split a number in two: what says which key it is, and what it carries. */
+static UMBELI_TIGHT_INLINE uint64_t key_of(const umbeli_tight_rung *r, uint64_t inner) {
+    return inner & ~r->carried;
+}
+
+static UMBELI_TIGHT_INLINE uint64_t carry(const umbeli_tight_rung *r, uint64_t to, uint64_t from) {
+    return (to & ~r->carried) | (from & r->carried);
+}
+
 /* The key whose number is `inner`. */
 typedef struct equation {
     uint64_t row[UMBELI_TIGHT_MAX_WINDOW];
     uint32_t place, print;
 } equation;
 
-static UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, uint32_t places, uint64_t inner) {
-    uint64_t mixed = umbeli_tight_mix(inner);
+static UMBELI_TIGHT_INLINE equation equation_of(uint32_t window, const umbeli_tight_rung *r,
+                                                uint64_t inner) {
+    uint64_t key = key_of(r, inner), mixed = umbeli_tight_mix(key);
     return (equation){
         .row = {umbeli_tight_row(mixed, 0), window == 2 ? umbeli_tight_row(mixed, 1) : 0},
-        .place = (uint32_t)umbeli_mul_high(inner, places),
-        .print = umbeli_tight_print(mixed),
+        .place = (uint32_t)umbeli_mul_high(key, r->places),
+        .print = r->carried ? (uint32_t)(inner & r->carried) : umbeli_tight_print(mixed),
     };
 }
 
@@ -91,7 +101,7 @@ static UMBELI_TIGHT_INLINE bool turn(uint32_t window, const umbeli_tight_rung *r
     progress p = step(window, b->rows, b->prints, q);
     if (p == STORED) {
         k->slots[k->done++] = q->place;
-        *q = equation_of(window, r->places, k->inner[--k->to]);
+        *q = equation_of(window, r, k->inner[--k->to]);
     }
     return p != DEPENDENT;
 }
@@ -112,10 +122,10 @@ static UMBELI_TIGHT_INLINE bool finish(uint32_t window, umbeli_tight_scratch *b,
 static UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_rung *r,
                                             umbeli_tight_scratch *s, class_keys *k) {
     if (k->to - k->from >= 4) {
-        equation a = equation_of(window, r->places, k->inner[--k->to]);
-        equation b = equation_of(window, r->places, k->inner[--k->to]);
-        equation c = equation_of(window, r->places, k->inner[--k->to]);
-        equation d = equation_of(window, r->places, k->inner[--k->to]);
+        equation a = equation_of(window, r, k->inner[--k->to]);
+        equation b = equation_of(window, r, k->inner[--k->to]);
+        equation c = equation_of(window, r, k->inner[--k->to]);
+        equation d = equation_of(window, r, k->inner[--k->to]);
         while (k->to - k->from >= 4) {
             bool fits = turn(window, r, s, k, &a) && turn(window, r, s, k, &b) &&
                         turn(window, r, s, k, &c) && turn(window, r, s, k, &d);
@@ -126,7 +136,7 @@ static UMBELI_TIGHT_INLINE bool insert_keys(uint32_t window, const umbeli_tight_
         if (!fit) return false;
     }
     while (k->from < k->to) {
-        if (!finish(window, s, k, equation_of(window, r->places, k->inner[--k->to]))) return false;
+        if (!finish(window, s, k, equation_of(window, r, k->inner[--k->to]))) return false;
     }
     return true;
 }
@@ -146,8 +156,9 @@ static UMBELI_TIGHT_INLINE bool insert_class(uint32_t window, const umbeli_tight
 }
 
 /* The first of keys [from, n) whose place is at or after `place`. */
-static size_t skip(uint32_t places, const uint64_t *inner, size_t from, size_t n, uint32_t place) {
-    while (from < n && umbeli_mul_high(inner[from], places) < place) from++;
+static size_t skip(const umbeli_tight_rung *r, const uint64_t *inner, size_t from, size_t n,
+                   uint32_t place) {
+    while (from < n && umbeli_mul_high(key_of(r, inner[from]), r->places) < place) from++;
     return from;
 }
 
@@ -158,8 +169,8 @@ static UMBELI_TIGHT_INLINE uint32_t fill_bucket(uint32_t window, const umbeli_ti
                                                 size_t from, size_t to, uint32_t place,
                                                 size_t *stay) {
     uint32_t slots[UMBELI_TIGHT_MAX_BUCKET + UMBELI_TIGHT_BLOCK * UMBELI_TIGHT_MAX_WINDOW];
-    size_t low = skip(r->places, inner, from, to, place + umbeli_tight_threshold(window, 1));
-    size_t high = skip(r->places, inner, low, to, place + umbeli_tight_threshold(window, 2));
+    size_t low = skip(r, inner, from, to, place + umbeli_tight_threshold(window, 1));
+    size_t high = skip(r, inner, low, to, place + umbeli_tight_threshold(window, 2));
     const size_t ends[] = {from, low, high, to};
     for (uint32_t code = 3; code > 0; code--) {
         *stay = ends[code];
@@ -177,10 +188,12 @@ static UMBELI_TIGHT_INLINE size_t fill_buckets(uint32_t window, const umbeli_tig
     size_t from = 0, bumped = 0;
     for (uint32_t bucket = 0; bucket * step < r->places; bucket++) {
         uint32_t place = bucket * step;
-        size_t to = skip(r->places, inner, from, n, place + step), stay;
+        size_t to = skip(r, inner, from, n, place + step), stay;
         uint32_t code = fill_bucket(window, r, b, inner, from, to, place, &stay);
         marks[bucket / 4] |= (uint8_t)(code << (2 * (bucket % 4)));
-        for (; from < stay; from++) inner[bumped++] = umbeli_tight_mix(inner[from]);
+        for (; from < stay; from++) {
+            inner[bumped++] = carry(r, umbeli_tight_mix(key_of(r, inner[from])), inner[from]);
+        }
         from = to;
     }
     return bumped;
@@ -189,7 +202,7 @@ static UMBELI_TIGHT_INLINE size_t fill_buckets(uint32_t window, const umbeli_tig
 static UMBELI_TIGHT_INLINE bool fill_all(uint32_t window, const umbeli_tight_rung *r,
                                          umbeli_tight_scratch *b, const uint64_t *inner, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        equation q = equation_of(window, r->places, inner[i]);
+        equation q = equation_of(window, r, inner[i]);
         if (insert(window, b->rows, b->prints, q) == UINT32_MAX) return false;
     }
     return true;
@@ -207,7 +220,8 @@ size_t umbeli_tight_build_table(const umbeli_tight_rung *r, umbeli_tight_scratch
                                 uint64_t *hashes, size_t n, uint8_t *marks, uint8_t *table) {
     size_t words = (size_t)r->window * r->blocks * UMBELI_TIGHT_BLOCK;
     for (size_t i = 0; i < n; i++) {
-        hashes[i] = umbeli_tight_inner(r->shard_bits, r->odd, hashes[i]);
+        uint64_t inner = umbeli_tight_inner(r->shard_bits, r->odd, key_of(r, hashes[i]));
+        hashes[i] = carry(r, inner, hashes[i]);
     }
     if (r->odd != 1) n = umbeli_static_sort(hashes, b->scratch, n);
     memset(b->rows, 0, words * sizeof *b->rows);

@@ -36,7 +36,7 @@ class _Writable(Protocol):
 _Out = TypeVar("_Out", bound=_Writable)
 
 _Kind = Literal["auto", "blocked", "classic", "static", "counting", "scalable", "window", "tight",
-                "line"]
+                "line", "exact"]
 _Format = Literal["native", "leveldb", "corekv", "badger", "clickhouse", "gocrc32", "guava",
                   "parquet", "redisbloom", "dcso", "rocksdb", "spark", "datasketches"]
 _Type = Literal["string", "utf16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
