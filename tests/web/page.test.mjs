@@ -766,6 +766,10 @@ test('phones: nothing is wider than the screen', async () => {
     if (part === 'plan') await planned(page);
     if (part === 'open') assert.equal((await opens(page, written('blocked_64'))).error, '');
     assert.ok(await page.run('document.documentElement.scrollWidth <= 360'), part);
+    // A box to tick stands in front of its words, on their line.
+    const [box, words] = await page.run(`['#build-crlf', '#build-crlf + span'].map((what) => document.querySelector(what).getBoundingClientRect())
+      .map(({ top, bottom, right, height }) => ({ top, bottom, right, height }))`);
+    if (part === 'build') assert.ok(box.height < 30 && box.top < words.bottom && box.bottom > words.top && box.right <= 80, JSON.stringify([box, words]));
     await page.close();
   }
 });
