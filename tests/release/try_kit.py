@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: MIT
-"""try_kit.py KIT.tar.zst - the command that UMBEL names and scripts/umbel-read pass the conformance kit."""
+"""try_kit.py KIT.tar.zst - the command that UMBEL names passes the conformance kit."""
 import subprocess
 import sys
 import tempfile
@@ -16,12 +16,11 @@ def main(archive):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["tar", "--zstd", "-xf", archive, "-C", folder], check=True)
         [unpacked] = Path(folder).iterdir()
-        for program in ("ask_umbel.py", "ask_umbel_read.py"):
-            said = list(kit.run(unpacked, [sys.executable, str(READERS / program)]))
-            wrong = [f"{name}: {what}" for name, what in said if what]
-            if wrong or len(said) < 100:
-                sys.exit(f"{program}: {len(said)} files, wrong: {wrong[:5]}")
-            print(f"{program}: {len(said)} files")
+        said = list(kit.run(unpacked, [sys.executable, str(READERS / "ask_umbel.py")]))
+    wrong = [f"{name}: {what}" for name, what in said if what]
+    if wrong or len(said) < 100:
+        sys.exit(f"{len(said)} files, wrong: {wrong[:5]}")
+    print(f"{len(said)} files as they should be")
 
 
 main(sys.argv[1])
