@@ -408,8 +408,8 @@ typedef struct umbel_health {
     uint64_t reserved[3];
 } umbel_health;
 
-/* Whether a filter keeps its promise, judged from what umbel_describe and umbel_measure said about
- * it.  The command and all bindings use this function, so they cannot disagree. */
+/* Whether a filter keeps its promise, judged from what umbel_describe and umbel_measure report
+ * about it.  The command and all bindings use this function, so they cannot disagree. */
 UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
                            umbel_health *health);
 
@@ -435,12 +435,12 @@ UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_fore
                                  umbel_diag *diag);
 
 /* Whether lookups in a view or a mapped file have met damage; ask after them.  UMBEL_ECORRUPT: some
- * piece of 1 MiB, which *diag names, has not the checksum that a native file keeps for it; from
- * then on it stays so.  A lookup checks every piece that it reads, once, and answers true if it is
- * damaged, so that a false answer is certain; a batch with as many keys as pieces are left checks
- * all of them.  Functions that read all bits (copies, sets, umbel_encode, saving) check first, and
- * fail; only umbel_measure does not.  Other systems' formats, most of which have no checksums, and
- * filters opened with opts.unchecked are not checked: UMBEL_OK. */
+ * piece of 1 MiB, which *diag names, does not have the checksum that a native file keeps for it;
+ * from then on it stays so.  A lookup checks every piece that it reads, once, and answers true if
+ * it is damaged, so that a false answer is certain; a batch with as many keys as pieces are left
+ * checks all of them.  Functions that read all bits (copies, sets, umbel_encode, saving) check
+ * first, and fail; only umbel_measure does not.  Other systems' formats, most of which have no
+ * checksums, and filters opened with opts.unchecked are not checked: UMBEL_OK. */
 UMBEL_API umbel_err umbel_damage(const umbel_filter *filter, umbel_diag *diag);
 
 /* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps the file: immediate at

@@ -86,7 +86,7 @@ typedef struct umbel_format_info {
     uint32_t takes;       /* fields, or-ed, that some filter of this format is made with          */
     uint32_t needs;       /* fields that its bytes do not say, and that decoding has to be told   */
     uint32_t variants;    /* or-ed                                                                */
-    uint32_t key_len;     /* every key has so many bytes; 0: any number                           */
+    uint32_t key_len;     /* bytes of every key; 0: any number                                   */
     bool recognised;      /* by its bytes, so that it need not be named                           */
     bool has_checksum;    /* damaged bits are noticed                                             */
     bool has_signed_seed; /* the system shows its seeds as signed numbers                         */

@@ -64,7 +64,7 @@ UMBEL_API umbel_err umbel_lookup_texts(const umbel_lookup *lookup, umbel_recipe_
                                        const umbel_key *texts, size_t n, uint8_t *hit,
                                        uint8_t *states, umbel_diag *diag);
 
-/* The same for keys that the recipe has made already; one whose data is NULL is none, unless the
+/* The same for keys that the recipe has made already; data of NULL is no key, unless the
  * recipe is `line`.  hashes[i] (optional) is that of key i: several lookups whose filters hash
  * alike can share what umbel_hash_many computed for one of them.  `confirm` (optional) is asked
  * about every key that the filter has, parents included, until it says yes.  found[i] (optional) is

@@ -60,7 +60,7 @@ type GoCRC32 struct {
 	m, k  uint64
 }
 
-// NewGoCRC32 takes the bytes, and what the filter was made for: so many keys, at this false-positive rate.
+// NewGoCRC32 takes the bytes, and what the filter was made for: the number of keys and the false-positive rate.
 func NewGoCRC32(words []byte, keys uint, rate float64) (GoCRC32, error) {
 	bits := float64(keys) * math.Log(rate) / -(math.Ln2 * math.Ln2)
 	probes := math.Trunc(bits) * math.Ln2 / float64(keys)

@@ -21,10 +21,10 @@ import (
 	"sync/atomic"
 )
 
-// ErrCorrupt is what errors about damaged, incomplete or contradictory files are.
+// ErrCorrupt is wrapped by errors about damaged, incomplete or contradictory files.
 var ErrCorrupt = errors.New("damaged or not an umbel file")
 
-// ErrUnsupported is what errors about sound files are that this package does not read: other versions,
+// ErrUnsupported is wrapped by errors about sound files that this package does not read: other versions,
 // kinds and recipes, and filters that need a secret.
 var ErrUnsupported = errors.New("not supported by this reader")
 

@@ -58,7 +58,7 @@ function numberOf(list, name, what) {
   return at;
 }
 
-/** A whole number for an argument of so many bits. */
+/** A whole number for an argument of this many bits. */
 function whole(value, name, bits = 64) {
   if (value === undefined || value === null) return 0n;
   if ((typeof value === 'bigint' || Number.isInteger(value)) && value >= 0 && value < 2 ** bits) return BigInt(value);

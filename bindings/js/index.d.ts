@@ -353,10 +353,10 @@ export type ErrorCode =
   | 'EUNSYNCED'
   | 'EUNSIGNED';
 
-/** What failed, in the library's own words.  A key of a batch that is none is a TypeError with an `index`. */
+/** What failed, in the library's own words.  Something in a batch that is not a key is a TypeError with an `index`. */
 export class UmbelError extends Error {
   code: ErrorCode;
-  /** The option, or the field of a file, at fault; '' where it is none. */
+  /** The option, or the field of a file, at fault; '' if there is none. */
   field: string;
   /** Where in the bytes; 0 where that is not known. */
   offset: number;

@@ -124,7 +124,7 @@ static chunk *find(size_t size) {
     return NULL;
 }
 
-/* The size of a chunk that holds so many bytes; 0: there is none. */
+/* The size of a chunk that holds this many bytes; 0: there can be none. */
 static size_t chunk_for(size_t len) {
     return len > SIZE_MAX - PAGE ? 0
            : len <= HEAD         ? UNIT

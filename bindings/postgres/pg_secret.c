@@ -115,7 +115,7 @@ static umbel_err try_secrets(attempt *a, umbel_opts *opts) {
 
 static umbel_filter *open_any(attempt *a, MemoryContext context) {
     umbel_opts opts = pgu_opts(context);
-    opts.max_bytes = a->open ? PGU_MAX_SIZE : 0; /* what is a value fits one; a file is none */
+    opts.max_bytes = a->open ? PGU_MAX_SIZE : 0; /* a file may be larger than a value */
     umbel_err e = try_open(a, &opts);
     if (e == UMBEL_ESECRET && secret_directory[0]) e = try_secrets(a, &opts);
     if (e) pgu_fail(e, &a->diag);

@@ -9,7 +9,7 @@
 
 #include "umbel.h"
 
-/* Exit statuses.  INCOMPLETE: done, but not for every line, or not as promised; a warning said
+/* Exit statuses.  INCOMPLETE: done, but not for every line, or not as promised; a warning has said
  * so. */
 enum { CLI_YES = 0, CLI_NO = 1, CLI_ERROR = 2, CLI_INCOMPLETE = 3 };
 

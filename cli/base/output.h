@@ -13,7 +13,7 @@ typedef struct cli_output {
     uint8_t *buffer;
     size_t used;
     bool named;    /* the name of the file has been synced */
-    bool unsynced; /* the file system cannot sync, which was said */
+    bool unsynced; /* the file system cannot sync, which was reported */
 } cli_output;
 
 /* These exit if writing fails, silently if the reader is gone (EPIPE). */

@@ -175,7 +175,7 @@ static bool is_empty_file(const char *path) {
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-/* All that is said of a file. */
+/* Everything that is reported about a file. */
 static void print_file(cli_check *c, const char *file, uint64_t lines, uint64_t matches) {
     if (c->show == SHOW_COUNT) {
         print_count(c, file, lines, matches);
@@ -203,7 +203,8 @@ static void end_files_until(cli_check *c, const char *name) {
     }
 }
 
-/* Prints the batch's selected lines one by one; with --max-count, only so many of each file. */
+/* Prints the batch's selected lines one by one; with --max-count, at most that many of each file.
+ */
 static void print_each(cli_check *c, const cli_batch *b) {
     uint64_t most = c->s->max_count ? c->s->max_count : UINT64_MAX;
     if (b->block.begins) c->shown = 0;

@@ -130,14 +130,14 @@ static umbel_filter *try_static(const cli_settings *s, const cli_filter_params *
     return f;
 }
 
-/* Chance hardly ever makes hashes that fit no table, but who knows the seed can choose such keys:
- * under one that is drawn now they are like any others. */
+/* Hashes that fit no table hardly ever come about by chance, but anyone who knows the seed can
+ * choose such keys; under a seed drawn now they are like any others. */
 static umbel_filter *build_static(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
                                   cli_good_keys *good, cli_lines *read) {
     enum { SEEDS = 4 };
     umbel_diag diag = {0};
     cli_settings silent = *s;
-    silent.quiet = true; /* what the first reading said is not said again */
+    silent.quiet = true; /* the first reading has already warned */
     for (int tried = 1;; tried++) {
         umbel_filter *f = try_static(s, params, feed, read, &diag);
         if (f) return f;

@@ -114,7 +114,7 @@ static int run(const cli_settings *s) {
         cli_follow_init(&follow, s, &c.lookup);
         c.follow = &follow;
     }
-    failed = false; /* the second reading says it again */
+    failed = false; /* the second reading would warn again */
     cli_job job = cli_check_job(&c);
     cli_lines read = cli_pipeline(&feed, &job);
     cli_check_end(&c, &read);

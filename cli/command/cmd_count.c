@@ -140,7 +140,7 @@ static void put_count(counting *c, uint64_t count) {
     cli_output_write(&c->out, text, (size_t)n);
 }
 
-/* Whether the first line of a key that occurs so often is printed. */
+/* Whether the first line of a key that occurs this often is printed. */
 static bool is_kept(const counting *c, uint64_t count) {
     switch (c->s->mode[GROUP_KEEP]) {
     case KEEP_DUPLICATED:

@@ -72,7 +72,7 @@ static int loss_level(double share) {
 }
 
 /* Warns at each step of the rate and of the share lost; a window by the clock has its own.  `last`:
- * all lines are read, so unless a summary follows, what is said must be what was lost. */
+ * all lines are read, so unless a summary follows, the last warning must say what was lost. */
 static void warn_beyond_plan(uniq_run *u, bool last) {
     char now[UMBEL_QUANTITY], promised[UMBEL_QUANTITY], words[UMBEL_QUANTITY],
         count[UMBEL_QUANTITY];

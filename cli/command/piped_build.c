@@ -132,7 +132,7 @@ static void hash_piped(void *ctx, cli_batch *b) {
     umbel_hash_many(g->hasher, b->keys, b->lines, b->hashes, NULL);
 }
 
-/* Keeps the batch as keys or hashes and returns how many.  Hashes are filled to the last, so that
+/* Keeps a batch, as keys or hashes, and returns how many.  Hashes are filled to the last, so that
  * the result does not depend on where batches end. */
 static size_t keep_batch(piped_build *g, const cli_batch *b) {
     size_t len = 0;

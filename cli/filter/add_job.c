@@ -96,7 +96,7 @@ static void check_capacity(cli_add_job *a) {
     if (a->keys_before + added > (double)a->capacity + 0.5) exceed(a, NULL);
 }
 
-/* Said once, by the run that passes 80%. */
+/* Reported once, by the run that passes 80%. */
 static void warn_of_little_room(const cli_add_job *a, double keys) {
     double most = 0.8 * (double)a->capacity;
     char in[UMBEL_QUANTITY], plan[UMBEL_QUANTITY];

@@ -177,7 +177,7 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
     if (open) {
         f = need_from(from, path, &once, umbel_fd_open);
     } else {
-        (void)get(&from, &once, umbel_fd_open, &f, NULL); /* fails for want of the secret only */
+        (void)get(&from, &once, umbel_fd_open, &f, NULL); /* fails only for lack of the secret */
         close_source(&from);
     }
     umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */

@@ -35,7 +35,7 @@ struct cli_stream {
     const cli_unpacker *unpacker; /* NULL: not one of those */
     void *state;                  /* its own */
     ZSTD_DCtx *zstd;
-    int window_log;           /* a frame may need so much memory */
+    int window_log;           /* the memory that a frame may need */
     uint8_t head[FRAME_HEAD]; /* the first bytes of the frame */
     size_t head_len;
     uint8_t in[PACKED_BLOCK];

@@ -16,8 +16,8 @@ typedef struct cli_stream cli_stream;
 /* Reads from fd, which the caller still owns; `name` is for messages.  What is packed in a way that
  * this build cannot read is refused: it would otherwise be read as lines.  max_memory is that of
  * --max-memory, 0: not given; decompression takes half of it, or 32 MiB, and 128 MiB without it.
- * With `failed`, what cannot be decompressed is said, *failed set, and the rest of the file left
- * out; with NULL it exits. */
+ * With `failed`, what cannot be decompressed is reported, *failed is set, and the rest of the file
+ * is left out; with NULL it exits. */
 cli_stream *cli_stream_open(int fd, const char *name, const cli_unpacker *gunzip,
                             uint64_t max_memory, bool *failed);
 void cli_stream_close(cli_stream *s);

@@ -103,7 +103,7 @@ static int open_descriptor(const cli_input *in, const char *path, struct stat *s
 }
 
 /* Nobody wants to count or compare the bytes of a filter or a picture as if they were lines.  False
- * if it is said, and the others should be read. */
+ * if that was reported and the other files should still be read. */
 static bool are_lines(const cli_input *in, const char *name, const uint8_t *first, size_t len) {
     umbel_input is = umbel_input_look(first, len, in->sep, NULL);
     const char *remedy = umbel_input_remedy(is);
@@ -209,7 +209,7 @@ static void end_last_line(cli_block *b, uint8_t sep) {
     if (b->len && b->text[b->len - 1] != sep) b->text[b->len++] = sep;
 }
 
-/* As make_room, for a line of which `used` bytes were read and the last are in sight of no end.
+/* Like make_room, for a line whose end is not among the `used` bytes that were read.
  * False: the line is beyond the limits; the block still has what it had. */
 static bool grow_for_line(const cli_input *in, cli_block *b, size_t head, size_t used, size_t room,
                           size_t line) {

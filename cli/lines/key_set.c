@@ -25,7 +25,7 @@ static cli_key_entry *slot_of(const cli_key_set *set, umbel_key key, uint64_t ha
     }
 }
 
-/* Exits if there is no room for so much more; what is being enlarged counts twice. */
+/* Exits if there is no room for that much more; what is being enlarged counts twice. */
 static void take(const cli_key_set *set, uint64_t more) {
     char limit[UMBEL_QUANTITY];
     uint64_t bytes = (uint64_t)set->room * sizeof *set->slots + set->text_room + more;

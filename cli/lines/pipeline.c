@@ -43,7 +43,7 @@ typedef struct pipeline {
     uint64_t line;       /* of the file whose block is drained: lines before the block */
     umbel_unseen unseen; /* in that file ... */
     const char *file;
-    bool warned; /* ... which was said */
+    bool warned; /* ... and this was reported */
 } pipeline;
 
 cli_feed cli_feed_of(const cli_settings *s, const char *const *files, int nfiles,
@@ -90,7 +90,7 @@ static uint64_t space_of(const cli_batch *b) {
     return (uint64_t)b->block.space_len + b->ends_room * sizeof *b->ends + b->room * per_line;
 }
 
-/* Is there room for so much more?  Usual blocks take what they take, whatever the input is; with
+/* Is there room for that much more?  Usual blocks take what they take, whatever the input is; with
  * a long line, the ends of quoted lines and keys that a recipe makes may take several times as
  * much.  If not, the batch is refused, in its turn. */
 static bool has_space(const pipeline *p, cli_batch *b, uint64_t more) {
@@ -169,8 +169,8 @@ static void drop_lines(cli_batch *b, bool missing, bool empty) {
     b->lines = kept;
 }
 
-/* Says what cannot be seen in the file's lines but is part of their keys: at its end, or, so that
- * who waits for results learns it, when its writer pauses. */
+/* Says what cannot be seen in the file's lines but is part of their keys: at its end or, for
+ * those who wait for results, when its writer pauses. */
 static void warn_of_unseen(pipeline *p) {
     umbel_unseen *u = &p->unseen;
     char n[UMBEL_QUANTITY];

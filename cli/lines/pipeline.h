@@ -115,7 +115,7 @@ uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
 typedef struct cli_header {
     uint8_t *text; /* of the first file; NULL: none was printed */
     size_t len;
-    bool mixed; /* a file had other columns, which was said */
+    bool mixed; /* a file had other columns, which was reported */
 } cli_header;
 
 /* Writes the header that the block begins with, unless one was printed. */

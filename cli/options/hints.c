@@ -6,7 +6,7 @@
 
 #include "options/options.h"
 
-/* `commands` are separated by blanks; NULL: any.  The first row that fits is said. */
+/* `commands` are separated by blanks; NULL: any.  The first row that fits is shown. */
 static const struct {
     const char *commands, *typed, *hint;
 } hints[] = {

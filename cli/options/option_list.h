@@ -135,9 +135,9 @@ FLAG(STRICT, "", "strict", strict, "fail at the first key beyond the plan")
 OPTION(STATE, "", "state", "FILTER", "FILE", TEXT, state,
        "remember keys across runs in FILTER, which is created if missing")
 OPTION(SAVE_EVERY, "", "save-every", "N|DURATION", NULL, EVERY, save_every,
-       "save FILTER every N lines, or so often (10m), and not only at the end")
+       "save FILTER every N lines, or this often (10m), and not only at the end")
 OPTION(LOCK_WAIT, "", "wait", "SECONDS", NULL, NUMBER, wait,
-       "wait so long for another command that changes the same file (without end)")
+       "wait this long for another command that changes the same file (forever)")
 OPTION(WINDOW, "", "window", "N|DURATION/STEP", NULL, WINDOW, window,
        "remember the last N keys, or those of the last DURATION (24h/1h, 7d/1d, "
        "90m/10m), and forget older ones; for endless streams")

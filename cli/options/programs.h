@@ -24,7 +24,7 @@ int cli_run_table(const cli_settings *s);
 /* Becomes the program umbel-NAME, with the command's own arguments: argv[0] is its name. */
 _Noreturn void cli_become(const char *name, char **argv);
 
-/* The first thing in main: what is opened or said from here on goes where it should. */
+/* The first thing in main: files and messages from here on go where they should. */
 void cli_begin(void);
 
 /* What main does with a command's settings once they are parsed; returns the exit status. */

@@ -27,7 +27,8 @@ static mode_t socket_mode(const cli_settings *s) {
     bool octal = (len == 3 || (len == 4 && *text == '0')) && strspn(text, "01234567") == len;
     if (!octal) cli_die("--socket-mode", "octal, such as 660", "'%s' is not a mode", text);
     if (!(mode & 0222)) {
-        cli_die("--socket-mode", "who may write may connect", "with %s nobody could connect", text);
+        cli_die("--socket-mode", "connecting takes the permission to write",
+                "with %s nobody could connect", text);
     }
     if (!makes_unix(&s->http) && !makes_unix(&s->socketmap)) {
         cli_die("--socket-mode", "systemd's have SocketMode=", "applies to unix:PATH only");

@@ -32,8 +32,8 @@ typedef struct serve_list {
     char *name;       /* as clients say it */
     const char *path; /* for messages */
     umbel_source *source;
-    umbel_source_state state; /* as it was when it was last said */
-    bool damaged; /* lookups have met damage in the filter that answers: this was said */
+    umbel_source_state state; /* as it was last reported */
+    bool damaged;             /* damage met by lookups in this filter was reported */
     uint64_t asked, found, unanswered;
 } serve_list;
 
@@ -92,7 +92,7 @@ size_t serve_socketmap(serve_lists *lists, const char *answer, const char *bytes
 
 /* A listening socket: unix:PATH, PORT, HOST:PORT, [HOST]:PORT.  Exits with a message, and unless
  * `anywhere` refuses what other machines could reach.  A Unix socket has this mode from the moment
- * at which it exists, whatever the umask; who may not write may not connect. */
+ * at which it exists, whatever the umask; connecting takes the permission to write. */
 enum { SERVE_SOCKETS_MAX = 8, SERVE_MADE_MAX = 2 * SERVE_SOCKETS_MAX, SERVE_SOCKET_MODE = 0666 };
 int serve_listen(const char *address, bool anywhere, mode_t mode);
 bool serve_is_unix(const char *address);

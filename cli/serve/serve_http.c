@@ -101,8 +101,8 @@ static const char damaged[] = "the list is damaged\n";
 
 /* ---- one question ------------------------------------------------------------------------- */
 
-/* The arguments of a URL.  What is not understood is refused, not ignored: who asks with `found=`
- * admits what gets a 200. */
+/* The arguments of a URL.  What is not understood is refused, not ignored: a server that asks with
+ * `found=` lets in whatever gets a 200. */
 typedef struct arguments {
     umbel_key key;
     unsigned status; /* of a listed key */

@@ -64,7 +64,7 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len) {
     return NULL;
 }
 
-/* Says once that a list is damaged. */
+/* Reports once that a list is damaged. */
 static void count_damage(serve_list *l, umbel_err e, const umbel_diag *diag, uint64_t keys) {
     char text[256];
     l->unanswered += keys;

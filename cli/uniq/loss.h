@@ -13,7 +13,7 @@
 typedef struct cli_loss {
     const umbel_filter *filter;
     umbel_info info;       /* at the last measurement ... */
-    umbel_measurement now; /* ... and what the bits said then */
+    umbel_measurement now; /* ... and what the bits showed then */
     bool watching;         /* the rate is measured now and then */
     bool sketching;        /* the sketch saw all keys, and none is forgotten */
     bool saturated;        /* every bit was once set: since then the rate does not show losses */

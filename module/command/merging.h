@@ -26,7 +26,7 @@ const char *bf_merge_open(RedisModuleCtx *ctx, bf_merge *m);
 /* Bytes of filters whose merge takes about 20 ms. */
 #define BF_MERGE_LONG ((long long)32 << 20)
 
-/* Whether the merge takes longer than one of so many bytes. */
+/* Whether the merge takes longer than one of this many bytes. */
 bool bf_merge_takes_long(const bf_merge *m, uint64_t bytes);
 
 /* Makes the result, or sets the error.  Touches neither keys nor the values it reads, and asks the

@@ -8,7 +8,8 @@
 #include "format/redisbloom/redisbloom_link.h"
 #include "plan/plan.h"
 
-#define TOO_LOW "error: lower than 64 bits of hash allow for so many items (LAYOUT classic has 128)"
+#define TOO_LOW \
+    "error: lower than 64 bits of hash allow for this many items (LAYOUT classic has 128)"
 
 enum { BLOCK = 32, LINE = 64, SMALL = 64 * 1024, SMALL_FIXED = 1024, UNRESERVED = 100 };
 

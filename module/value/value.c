@@ -558,7 +558,7 @@ static umbel_err merge_filters(bf_value *into, const umbel_filter *from, umbel_d
     return e;
 }
 
-/* Such merges could fail halfway. */
+/* Such merges could fail half-way. */
 static bool must_copy(const bf_value *v) {
     bf_room room;
     return !bf_value_layered(v) ||

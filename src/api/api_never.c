@@ -7,8 +7,8 @@
  * filter takes the good keys with its hash off the list; those that are left at the end and found
  * in the filter become exceptions.
  *
- * Sorted, not in a hash table: the hashes are the filter's, whose seed is public, so keys can be
- * chosen to have any that one likes.  No choice makes a binary search long.
+ * Sorted, not in a hash table: the hashes are the filter's, whose seed is public, so keys
+ * can be chosen for any hash.  No choice makes a binary search long.
  */
 #include <stdlib.h>
 

@@ -11,9 +11,9 @@
  * it may write PATH as well: it belongs to us or to the owner of PATH (or to a member of its group,
  * if that may write), and nobody else can open it.  So strangers who may create files in the
  * directory cannot keep anybody waiting, but they can take the name; then nothing is locked, which
- * is said.  Access control lists are not read: writers whom only a list names take no turns, which
- * they are told.  What is written without the lock is PATH.umbel-tmp-PID-N, and stays if its writer
- * is killed.  Where PATH is too long for a suffix, a hash takes its place: .HASH.umbel-lock.
+ * is reported.  Access control lists are not read: writers named only in a list do not take turns,
+ * and are told so.  What is written without the lock is PATH.umbel-tmp-PID-N, and stays if its
+ * writer is killed.  Where PATH is too long for a suffix, a hash takes its place: .HASH.umbel-lock.
  */
 #define _DEFAULT_SOURCE /* flock, fsync, fchmod, fchown, lstat, readlink */
 #include <errno.h>
@@ -100,7 +100,7 @@ static umbel_err follow_links(const char *path, char **real, umbel_diag *diag) {
 
 #if UMBELI_HAVE_FLOCK
 
-/* Who may write what is to be locked. */
+/* Who may write the file that is to be locked. */
 typedef struct writers {
     mode_t bits; /* the write bits of group and others */
     uid_t uid;
@@ -122,7 +122,7 @@ static bool honoured(const struct stat *st, const writers *w) {
            (group && (st->st_mode & 060) == 060);
 }
 
-/* Lets those use a new lock file who may write the target. */
+/* Lets everyone who may write the target use a new lock file. */
 static void share(int fd, const writers *w) {
 #if UMBELI_HAVE_FILE_MODES
     bool given = fchown(fd, geteuid() ? (uid_t)-1 : w->uid, w->gid) == 0;
@@ -155,7 +155,7 @@ static void remove_stale(const char *name, int fd, const struct stat *st) {
 /* Opens or makes the lock file.  -1 with EPERM: it is not one to wait for. */
 static int open_lock(umbel_update *u, const writers *w) {
     const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-    const int tries = w->bits ? 200 : 10; /* it may be being made for others to open, right now */
+    const int tries = w->bits ? 200 : 10; /* its maker may just be opening it to others */
     for (int n = 0; n < tries; n++) {
         struct stat st = {0};
         const char *name = name_with(u, LOCK);
@@ -185,7 +185,7 @@ static double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-/* False, with errno EWOULDBLOCK: the time is over. */
+/* False, with errno EWOULDBLOCK: the time is up. */
 static bool lock_until(int fd, double end) {
     for (;;) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;

@@ -54,7 +54,7 @@ static void positions(const umbeli_classic *c, const void *key, size_t len, uint
 /* ---- Rates ---- */
 
 /* Products wrap at 2^64, so the lowest bits of a probe follow from those of the hash alone: where
- * the bits are an even number, all probes of a key are even or all are odd, and so on for higher
+ * the bits are an even number, all probes of a key are even, or all are odd, and so on for higher
  * powers of two.  Each such class of bits has its own fill.  FNV-1 does the same to keys: its
  * lowest bits follow from the lowest bits of their bytes, so keys of one form may all be of one
  * class. */

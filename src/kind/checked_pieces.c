@@ -41,7 +41,7 @@ umbel_err umbeli_piece_check(const umbeli_summed *s, uint64_t i, umbel_diag *dia
 
 /* ---- pieces ------------------------------------------------------------------------------- */
 
-/* The filter's memory is always writable, whoever promises not to change what it holds. */
+/* The filter's memory is always writable, even for callers that promise not to change it. */
 static void end_checks(const umbel_filter *f) {
     umbeli_set_ops((umbel_filter *)(uintptr_t)f, f->pieces->plain);
 }

@@ -7,7 +7,7 @@
  * those of its kind.  They check the pieces that a key touches, each once, and answer "may be in
  * it" where one is damaged, so that a "no" stays certain.  A batch with as many keys as there are
  * pieces left checks all of them.  When the last piece turns out to be good, the kind's own
- * operations return; damage is for ever.
+ * operations return; damage is permanent.
  */
 #ifndef UMBELI_CHECKED_PIECES_H
 #define UMBELI_CHECKED_PIECES_H

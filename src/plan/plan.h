@@ -40,7 +40,7 @@ double umbeli_classic_spread(uint64_t bits, uint32_t hashes, uint64_t keys);
 enum { UMBELI_SCALABLE_SHARES = 4 };
 
 /* The next layer of packed hashes, after `before` keys, where this much of the rate is left: the
- * bits that it keeps of a hash, and how many of them.  False: a hash has not enough bits. */
+ * bits that it keeps of a hash, and how many of them.  False: a hash does not have enough bits. */
 bool umbeli_scalable_stage(uint64_t before, double left, uint32_t *bits, uint64_t *keys);
 
 /* What the filter that it becomes in the end gets of what is left then. */

@@ -12,7 +12,7 @@
  *
  * Where the rate is too low for that, or the caller says by how much to grow, all layers are
  * filters and share what the first one leaves.  Textbooks halve the rate from layer to layer; the
- * sum then holds for ever, but the tenth layer has to be a thousand times as exact as the promise,
+ * sum then holds forever, but the tenth layer has to be a thousand times as exact as the promise,
  * and since the last layers hold most of the keys, that costs twice the memory.  Here the first 16,
  * which take a filter from ten thousand keys to 650 million, get the same share, 1/24, and those
  * after them 7/8 of the one before:

@@ -32,7 +32,7 @@ typedef struct umbeli_tight_layout {
 } umbeli_tight_layout;
 
 /* The smallest layout for `keys` distinct keys that keeps the promise fpr, or the one with the
- * largest widths that fits into `bytes`; false when there is none with up to 32 bits, or when
+ * largest widths that fits into `bytes`; false when there is none with at most 32 bits, or
  * there are too many keys. */
 bool umbeli_tight_for_rate(uint64_t keys, double fpr, umbeli_tight_layout *layout);
 bool umbeli_tight_for_bytes(uint64_t keys, uint64_t bytes, umbeli_tight_layout *layout);

@@ -80,7 +80,7 @@ umbeli_mean umbeli_as_domain, umbeli_as_type;
 
 /* The key is a digest of the part, or of the part as UTF-16, in upper-case hexadecimal. */
 typedef struct umbeli_digest {
-    size_t bytes; /* 0: it is none */
+    size_t bytes; /* 0: not a digest */
     void (*of)(const void *bytes, size_t len, uint8_t *digest);
     bool utf16;
 } umbeli_digest;
@@ -90,7 +90,7 @@ typedef struct umbeli_word {
     umbel_word_group group;
     uint32_t traits;         /* umbel_recipe_trait */
     const char *value;       /* the only value there is ... */
-    const char *value_wrong; /* ... and what is said of others */
+    const char *value_wrong; /* ... and the message about others */
     umbeli_read_value *read; /* any value */
     umbeli_write_value *write;
     bool begins;         /* a recipe may begin with it */

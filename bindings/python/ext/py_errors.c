@@ -99,9 +99,9 @@ bool umbelpy_errors_add(PyObject *module, umbelpy_state *state) {
     /* Always set, so that type checkers may take it for a number. */
     attributes = Py_BuildValue("{s:i}", "index", 0);
     if (!attributes) return false;
-    state->bad_key =
-        make_class(module, "umbel.BadKeyError", "A key of a batch is none; index is its place.",
-                   state->error, PyExc_TypeError, attributes);
+    state->bad_key = make_class(module, "umbel.BadKeyError",
+                                "Something in a batch is not a key; index is its place.",
+                                state->error, PyExc_TypeError, attributes);
     Py_DECREF(attributes);
     return state->missing && state->denied && state->bad_key;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * py_gate.h - who may use a filter at the same time
+ * py_gate.h - which calls may use a filter at the same time
  *
  * The library allows any number of readers or one writer.  Calls that keep the GIL cannot meet each
  * other; calls that release it pass through the gate, and all others check whether somebody is

@@ -51,7 +51,7 @@ pub(crate) fn insist(right: bool, what: &str) -> Result<(), Error> {
     }
 }
 
-/// Ditto, for what another version of umbel may know.
+/// The same, for what another version of umbel may know.
 fn support(right: bool, what: impl Into<String>) -> Result<(), Error> {
     if right {
         Ok(())

@@ -128,7 +128,7 @@ impl Kind {
     }
 }
 
-/// One of so many blocks or lines, by the upper half of a hash.
+/// One of this many blocks or lines, by the upper half of a hash.
 fn scaled(hash: u64, units: u64) -> u64 {
     ((hash >> 32) * units) >> 32
 }

@@ -41,7 +41,7 @@ bool umbeli_is_redisbloom(const umbel_filter *f);
 umbel_err umbeli_redisbloom_size_link(uint64_t capacity, double rate, umbeli_layer *link,
                                       umbel_diag *diag);
 
-/* A link's bits per entry, for its header, and the probes that so many give. */
+/* A link's bits per entry, for its header, and the number of probes that follows from it. */
 double umbeli_redisbloom_bits_per_entry(const umbeli_layer *link);
 double umbeli_redisbloom_hashes(double bits_per_entry);
 

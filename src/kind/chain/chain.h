@@ -103,7 +103,7 @@ struct umbeli_layer {
     uint64_t capacity;      /* keys planned for */
     uint64_t keys;          /* adds that changed it */
     double rate;            /* promised at capacity, 0: none */
-    double bits_per_entry;  /* RedisBloom: what a header said; 0: what follows from the rate */
+    double bits_per_entry;  /* RedisBloom: as in a header; 0: what follows from the rate */
     umbeli_array own;       /* its memory; empty when the bits are in the filter's `data` */
     struct {
         uint64_t chunks;
@@ -223,8 +223,8 @@ static inline bool umbeli_is_packed(const umbeli_layer *layer) {
 }
 
 /* Packed layers: the keys for which one of this many bytes is that keeps this many bits of a hash;
- * its rate with that many keys; and how many keys leave so many hashes, those with the same bits
- * being one. */
+ * its rate with that many keys; and how many keys there were if this many different hashes
+ * are left. */
 uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
 double umbeli_packed_rate(uint64_t keys, uint32_t bits);
 double umbeli_packed_keys(double hashes, uint32_t bits);

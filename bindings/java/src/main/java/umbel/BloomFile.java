@@ -110,7 +110,7 @@ public final class BloomFile {
     }
 
     /**
-     * Ditto, but the payload is not compared with its checksums. Damage then gives wrong answers. This is for
+     * The same, but the payload is not compared with its checksums. Damage then gives wrong answers. This is for
      * sources that are checked in another way and of which a lookup should read as little as possible.
      *
      * @param file what reads it
