@@ -422,6 +422,8 @@ def unbound(b):
     path = python_module()
     script = b.write("umbel_list.py", b.block("unbound", "umbel_list.py"))
     part = b.block("unbound", "umbel.conf", **{"/etc/unbound/umbel_list.py": script})
+    defaults = b.block("unbound", "/etc/default/unbound", **{"/usr/lib": f"{path}:/usr/lib"})
+    environment = dict(line.split("=", 1) for line in defaults.splitlines()[1:])
     config = b.write("unbound.conf", f"""server:
     interface: 127.0.0.1@{port}
     username: "{"unbound" if os.geteuid() == 0 else ""}"
@@ -440,7 +442,7 @@ forward-zone:
     name: "."
     forward-addr: 127.0.0.1@{names.port}
 """)
-    b.start([program, "-d", "-c", config], PYTHONPATH=f"{path}:/usr/lib/python3/dist-packages")
+    b.start([program, "-d", "-c", config], **environment)
     return resolver_blocks(port)
 
 
