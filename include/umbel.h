@@ -454,7 +454,8 @@ UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
 UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
 
 /* Like umbel_file_load, for a few changes to a large native file (others are loaded): bits stay in
- * the file's cached pages, and only pages that are written to are copied.  The file is unchanged
+ * the file's cached pages, and only pages that are written to are copied; parts that are zeros by
+ * their checksums are read, and checked, when a key first touches them.  The file is unchanged
  * until umbel_file_save replaces it; until then, as with umbel_file_open, do not truncate it. */
 UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);

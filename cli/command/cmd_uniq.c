@@ -158,11 +158,15 @@ static void save(uniq_run *u) {
     } else if (u->out.used) {
         cli_output_flush(&u->out);
     }
+    umbel_diag diag = {0};
+    umbel_err e = UMBEL_OK;
     if (u->loss.sketching && u->s->state && !u->loss.info.grows) {
-        umbel_diag diag = {0};
-        umbel_err e = cli_sketch_store(&u->loss.sketch, u->state.filter, &diag);
-        if (e) cli_die_err(u->s->state, e, &diag, NULL);
+        e = cli_sketch_store(&u->loss.sketch, u->state.filter, &diag);
     }
+    if (!e && u->loss.watching && u->s->state) {
+        e = cli_loss_store(&u->loss, u->state.filter, &diag);
+    }
+    if (e) cli_die_err(u->s->state, e, &diag, NULL);
     cli_uniq_state_save(&u->state, u->s);
     u->unsaved = u->unsure = false;
     u->since_save = 0;

@@ -60,7 +60,9 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
                                : "--skip-empty leaves empty lines out",
                 "a key's length does not fit the %s format", format.name);
     }
-    cli_die_err(a->name, e, NULL, NULL);
+    umbel_diag diag = {0};
+    (void)umbel_damage(a->filter, &diag);
+    cli_die_err(a->name, e, &diag, NULL);
 }
 
 /* An error or a warning: while keys are added, that there are too many; at the end, with the state

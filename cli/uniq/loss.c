@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "uniq/loss.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+
+#include "umbel_text.h"
 
 /* A new line is printed with probability 1 - rate, so each printed one stands for rate / (1 - rate)
  * others that were lost. */
@@ -18,12 +22,46 @@ static uint64_t keys_until_next(const umbel_measurement *now) {
     return keys ? keys : 1;
 }
 
+/* ---- In metadata: the count of adds, bits, set bits, keys and rate. ---- */
+
+static const char meta_name[] = "uniq.measured";
+
+umbel_err cli_loss_store(const cli_loss *l, umbel_filter *f, umbel_diag *diag) {
+    char text[160];
+    snprintf(text, sizeof text, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %.17g %.17g", l->measured,
+             l->now.bits, l->now.bits_set, l->now.keys, l->now.rate);
+    return umbel_set_meta(f, meta_name, text, diag);
+}
+
+/* Goes on where an earlier run has measured; false: there was none, or it is too long ago. */
+static bool go_on(cli_loss *l) {
+    const char *text = umbel_get_meta(l->filter, meta_name);
+    umbel_measurement m = {0};
+    uint64_t adds;
+    if (!text || l->info.kind == UMBEL_KIND_WINDOW) return false;
+    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %lg %lg", &adds, &m.bits, &m.bits_set,
+               &m.keys, &m.rate) != 5) {
+        return false;
+    }
+    uint64_t since = l->info.keys_added - adds, step = keys_until_next(&m);
+    bool like =
+        m.bits == l->info.bits && m.bits_set < m.bits && m.keys >= 0 && m.rate >= 0 && m.rate < 1;
+    if (!like || adds > l->info.keys_added || since >= step) return false;
+    l->now = m;
+    l->measured = adds;
+    l->since = since;
+    l->step = step;
+    l->odds = odds_of(m.rate);
+    l->wrong = -(double)since * l->odds; /* what earlier runs lost is not lost again */
+    return true;
+}
+
 void cli_loss_begin(cli_loss *l, const umbel_filter *f, bool fresh, bool watching) {
     *l = (cli_loss){.filter = f, .watching = watching};
     umbel_describe(f, &l->info);
     l->now = (umbel_measurement){.bits = l->info.bits};
     l->step = keys_until_next(&l->now);
-    if (watching && !fresh) cli_loss_measure(l);
+    if (watching && !fresh && !go_on(l)) cli_loss_measure(l);
     l->sketching =
         watching && l->info.kind != UMBEL_KIND_WINDOW && (fresh || cli_sketch_load(&l->sketch, f));
     l->seen_before = cli_sketch_count(&l->sketch);
@@ -37,7 +75,8 @@ double cli_loss_estimate(const cli_loss *l) {
     double error = CLI_SKETCH_ERROR * sqrt(all * fmax(distinct, 0));
     bool many = lost > 0.25 * distinct && lost > 10 * error;
     if (!many && l->saturated) return INFINITY;
-    return fmin(many ? lost : l->wrong, (double)(l->keys - l->new_keys)); /* of the others */
+    /* Lost lines are among those that were not new. */
+    return fmin(many ? lost : fmax(0, l->wrong), (double)(l->keys - l->new_keys));
 }
 
 double cli_loss_keys(const cli_loss *l) {
@@ -64,6 +103,7 @@ void cli_loss_measure(cli_loss *l) {
     double before = l->odds, keys = (double)l->since, from = l->now.keys;
     umbel_describe(l->filter, &l->info);
     umbel_measure(l->filter, &l->now);
+    l->measured = l->info.keys_added;
     l->saturated |= l->now.bits && l->now.bits_set == l->now.bits;
     l->odds = odds_of(l->now.rate);
     l->wrong += lost_between(before, l->odds, from, keys);

@@ -14,6 +14,7 @@ typedef struct cli_loss {
     const umbel_filter *filter;
     umbel_info info;       /* at the last measurement ... */
     umbel_measurement now; /* ... and what the bits showed then */
+    uint64_t measured;     /* the filter's count of adds then, perhaps in an earlier run */
     bool watching;         /* the rate is measured now and then */
     bool sketching;        /* the sketch saw all keys, and none is forgotten */
     bool saturated;        /* every bit was once set: since then the rate does not show losses */
@@ -33,6 +34,10 @@ bool cli_loss_count(cli_loss *l, const uint8_t *hits, const uint64_t *hashes, si
 
 /* Measures the rate, and adds what was lost since the last time. */
 void cli_loss_measure(cli_loss *l);
+
+/* Stores what the bits said in the filter's metadata, where the next run finds it: reading all bits
+ * would take longer than all else that a run of few lines does. */
+umbel_err cli_loss_store(const cli_loss *l, umbel_filter *f, umbel_diag *diag);
 
 /* At the end: measures unless so few keys came since that reading all bits is not worth it. */
 void cli_loss_finish(cli_loss *l);

@@ -78,7 +78,6 @@ umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_opts *opts,
     bool kept = false;
     umbel_err e = map(fd, true, &m, diag);
     if (e) return e;
-    umbeli_mapping_sequential(&m);
     e = adopt(m, as, opts, out, &kept, diag);
     end_mapping(m, !e && kept ? *out : NULL);
     return e;

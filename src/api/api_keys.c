@@ -16,7 +16,8 @@
 /* ---- adding ------------------------------------------------------------------------------- */
 
 /* The error alone says why an add failed, so the message is added here for all kinds. */
-static umbel_err refused(umbel_err err, umbel_diag *diag) {
+static umbel_err refused(const umbel_filter *f, umbel_err err, umbel_diag *diag) {
+    if (err == UMBEL_ECORRUPT) return umbeli_damage(f, diag);
     const char *what = err == UMBEL_EFROZEN   ? "the filter is read-only"
                        : err == UMBEL_EFULL   ? "the filter is full and may not grow"
                        : err == UMBEL_ENOMEM  ? "no memory to grow"
@@ -34,7 +35,7 @@ static umbel_err no_hashes(umbel_diag *diag) {
 umbel_err umbel_add(umbel_filter *filter, const void *key, size_t len, bool *was_new,
                     umbel_diag *diag) {
     umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->add(filter, key, len, was_new);
-    return e ? refused(e, diag) : UMBEL_OK;
+    return e ? refused(filter, e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, uint8_t *was_new,
@@ -44,7 +45,7 @@ umbel_err umbel_add_many(umbel_filter *filter, const umbel_key *keys, size_t n, 
                   : n            ? filter->ops->add_many(filter, keys, n, was_new, &added)
                                  : UMBEL_OK;
     if (done) *done = added;
-    return e ? refused(e, diag) : UMBEL_OK;
+    return e ? refused(filter, e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t n, uint8_t *was_new,
@@ -56,7 +57,7 @@ umbel_err umbel_add_hashes(umbel_filter *filter, const uint64_t *hashes, size_t 
                   : n            ? filter->ops->add_hashes(filter, hashes, n, was_new, &added)
                                  : UMBEL_OK;
     if (done) *done = added;
-    return e ? refused(e, diag) : UMBEL_OK;
+    return e ? refused(filter, e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len, umbel_diag *diag) {
@@ -64,13 +65,13 @@ umbel_err umbel_remove(umbel_filter *filter, const void *key, size_t len, umbel_
         return umbeli_fail(diag, UMBEL_ENOTSUP, "only counting filters can remove keys");
     }
     umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->remove(filter, key, len);
-    return e ? refused(e, diag) : UMBEL_OK;
+    return e ? refused(filter, e, diag) : UMBEL_OK;
 }
 
 umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag) {
     if (!filter->ops->advance) return umbeli_fail(diag, UMBEL_ENOTSUP, "only windows advance");
     umbel_err e = filter->frozen ? UMBEL_EFROZEN : filter->ops->advance(filter);
-    return e ? refused(e, diag) : UMBEL_OK;
+    return e ? refused(filter, e, diag) : UMBEL_OK;
 }
 
 /* ---- looking up --------------------------------------------------------------------------- */

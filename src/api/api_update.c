@@ -423,7 +423,9 @@ static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec,
 static umbel_err savable(const umbel_filter *f, umbel_format format, const umbeli_codec **codec,
                          umbel_diag *diag) {
     umbel_err e = umbeli_codec_writing(f, format, codec, diag);
-    return e ? e : umbeli_check_now(f, diag);
+    if (e) return e;
+    return (*codec)->id == UMBEL_FMT_NATIVE ? umbeli_check_touched(f, diag)
+                                            : umbeli_check_now(f, diag);
 }
 
 umbel_err umbel_update_save(umbel_update *u, const umbel_filter *filter, umbel_format format,

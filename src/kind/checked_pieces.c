@@ -134,9 +134,45 @@ static uint32_t count(const umbel_filter *f, const void *key, size_t len) {
     return f->pieces->plain->count(f, key, len);
 }
 
+/* ---- adds: before a piece is changed ------------------------------------------------------ */
+
+static bool keys_are_sound(const umbel_filter *f, const umbel_key *keys, const uint64_t *hashes,
+                           size_t n) {
+    bool sound = n < atomic_load(&f->pieces->left) || all_is_sound(f, n);
+    for (size_t i = 0; i < n && sound && atomic_load(&f->pieces->left); i++) {
+        sound = hashes ? key_is_sound(f, (umbel_key){0}, hashes[i])
+                       : key_is_sound(f, keys[i], hash_of(f, keys[i].data, keys[i].len));
+    }
+    return sound;
+}
+
+static umbel_err add(umbel_filter *f, const void *key, size_t len, bool *was_new) {
+    if (!keys_are_sound(f, &(umbel_key){key, len}, NULL, 1)) return UMBEL_ECORRUPT;
+    return f->pieces->plain->add(f, key, len, was_new);
+}
+
+static umbel_err add_many(umbel_filter *f, const umbel_key *keys, size_t n, uint8_t *was_new,
+                          size_t *done) {
+    *done = 0;
+    if (!keys_are_sound(f, keys, NULL, n)) return UMBEL_ECORRUPT;
+    return f->pieces->plain->add_many(f, keys, n, was_new, done);
+}
+
+static umbel_err add_hashes(umbel_filter *f, const uint64_t *hashes, size_t n, uint8_t *was_new,
+                            size_t *done) {
+    *done = 0;
+    if (!keys_are_sound(f, NULL, hashes, n)) return UMBEL_ECORRUPT;
+    return f->pieces->plain->add_hashes(f, hashes, n, was_new, done);
+}
+
+static umbel_err remove_key(umbel_filter *f, const void *key, size_t len) {
+    if (!keys_are_sound(f, &(umbel_key){key, len}, NULL, 1)) return UMBEL_ECORRUPT;
+    return f->pieces->plain->remove(f, key, len);
+}
+
 /* ---- checking ----------------------------------------------------------------------------- */
 
-umbel_err umbeli_check_later(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag) {
+static umbel_err begin(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag) {
     uint64_t n = umbeli_pieces_of(s->len);
     umbeli_pieces *p = umbeli_new(&f->settings, sizeof *p + (size_t)n);
     if (!p) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a filter");
@@ -150,9 +186,60 @@ umbel_err umbeli_check_later(umbel_filter *f, const umbeli_summed *s, umbel_diag
     if (p->plain->contains_hash) p->ops.contains_hash = contains_hash;
     if (p->plain->contains_hashes) p->ops.contains_hashes = contains_hashes;
     if (p->plain->count) p->ops.count = count;
+    if (p->plain->add) p->ops.add = add;
+    if (p->plain->add_many) p->ops.add_many = add_many;
+    if (p->plain->add_hashes) p->ops.add_hashes = add_hashes;
+    if (p->plain->remove) p->ops.remove = remove_key;
     f->pieces = p;
-    umbeli_set_ops(f, &p->ops);
     return UMBEL_OK;
+}
+
+umbel_err umbeli_check_later(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag) {
+    umbel_err e = begin(f, s, diag);
+    if (!e) umbeli_set_ops(f, &f->pieces->ops);
+    return e;
+}
+
+static bool is_zeros_by_sum(const umbeli_summed *s, uint64_t i) {
+    static const uint8_t zeros[4096];
+    umbeli_xxh3_stream sum;
+    uint64_t left = s->len - i * UMBELI_PIECE;
+    umbeli_xxh3_begin(&sum, i);
+    for (uint64_t n = left < UMBELI_PIECE ? left : UMBELI_PIECE, some; n > 0; n -= some) {
+        some = n < sizeof zeros ? n : sizeof zeros;
+        umbeli_xxh3_sink(&sum, zeros, (size_t)some);
+    }
+    return umbeli_xxh3_end(&sum) == umbeli_load_le64(s->sums + 8 * i);
+}
+
+umbel_err umbeli_check_but_zeros(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag) {
+    umbel_err e = begin(f, s, diag);
+    umbeli_pieces *p = f->pieces;
+    for (uint64_t i = 0; !e && i < p->count; i++) {
+        if (is_zeros_by_sum(s, i)) continue;
+        e = umbeli_piece_check(s, i, diag);
+        atomic_init(&p->state[i], GOOD);
+        atomic_fetch_sub(&p->left, 1);
+    }
+    if (!e && atomic_load(&p->left)) umbeli_set_ops(f, &p->ops);
+    return e;
+}
+
+bool umbeli_untouched_zeros(const umbel_filter *f, uint64_t from, uint64_t end, uint64_t *sum) {
+    const umbeli_pieces *p = f->pieces;
+    uint64_t i = from / UMBELI_PIECE;
+    bool same = p && i < p->count && (end == p->summed.len || end == from + UMBELI_PIECE) &&
+                end <= p->summed.len;
+    if (!same || atomic_load(&p->state[i]) != UNREAD) return false;
+    *sum = umbeli_load_le64(p->summed.sums + 8 * i);
+    return true;
+}
+
+umbel_err umbeli_check_touched(const umbel_filter *f, umbel_diag *diag) {
+    const umbeli_pieces *p = f->pieces;
+    if (!p || f->frozen) return umbeli_check_now(f, diag);
+    if (p->summed.len != umbeli_filter_bytes(f)) (void)is_sound(f, p->count - 1);
+    return umbeli_damage(f, diag);
 }
 
 umbel_err umbeli_check_now(const umbel_filter *f, umbel_diag *diag) {

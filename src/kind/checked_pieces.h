@@ -33,6 +33,19 @@ umbel_err umbeli_piece_check(const umbeli_summed *s, uint64_t i, umbel_diag *dia
  * outlive the filter. */
 umbel_err umbeli_check_later(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag);
 
+/* For a filter whose bits are its own, as a private mapping is: checks all pieces now but those that
+ * are zeros by their sums.  These are checked before a key first reads or changes them; as long as
+ * they are not, nobody has touched them, and an almost empty filter takes little time and memory
+ * however large it is. */
+umbel_err umbeli_check_but_zeros(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag);
+
+/* Whether bytes [from, end) of the payload are such a piece, and its sum. */
+bool umbeli_untouched_zeros(const umbel_filter *f, uint64_t from, uint64_t end, uint64_t *sum);
+
+/* For saving: checks what is neither untouched nor checked, the last piece of a payload that has
+ * grown since. */
+umbel_err umbeli_check_touched(const umbel_filter *f, umbel_diag *diag);
+
 /* Checks all that has not been checked yet: for what reads bits in other ways than lookups do, and
  * for copies, which would give damaged bits new checksums. */
 umbel_err umbeli_check_now(const umbel_filter *f, umbel_diag *diag);

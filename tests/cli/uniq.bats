@@ -380,3 +380,25 @@ printed() {
     wait "$waiting"
     seq 9 | cmp - other
 }
+
+@test "uniq: a run of one line reads what the line touches, and goes on with what earlier runs measured" {
+    umbel uniq -q -n 100M --state s.umb <(seq 1000) > /dev/null
+    for i in 1 2 3; do
+        run --separate-stderr umbel uniq --json=r.json --state s.umb <(seq $((1000 * i + 1)) $((1000 * i + 1000)))
+        [ "$status" -eq 0 ]
+        [ "${#lines[@]}" -eq 1000 ]
+    done
+    [ "$(jq .lost_estimated r.json)" = 0 ] || jq -e '.lost_estimated < 0.01' r.json
+    umbel info s.umb | grep -q '^meta uniq.measured 1000 '
+    # Beyond a part of its plan it is measured again, whatever the file says.
+    umbel uniq -q --kind auto -n 1000 -p 1% --state t.umb <(seq 1000) > /dev/null
+    run umbel uniq --json=r.json -q --state t.umb <(seq 1001 2000)
+    [ "$status" -eq 3 ]
+    lost=$(jq '.lost_estimated | round' r.json)
+    new=$(jq .new r.json)
+    [ $((new + lost)) -gt 980 ]
+    [ $((new + lost)) -lt 1020 ]
+    umbel add t.umb --quiet <(seq 2001 6000) || true
+    run umbel uniq --json=r.json -q --state t.umb <(seq 6001 6010)
+    jq -e '.fpr_now > 0.3' r.json
+}

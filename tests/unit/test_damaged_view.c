@@ -16,6 +16,7 @@
 #include "kind_check.h"
 #include "native_file.h"
 #include "subjects.h"
+#include "umbel_experimental.h"
 
 /* Adds beyond the first layer of a scalable filter give it packed hashes and another filter. */
 static const struct {
@@ -334,6 +335,106 @@ static void test_mapped_file(void **state) {
     mend(s);
 }
 
+/* ---- a nearly empty filter that is changed -------------------------------------------------- */
+
+static const umbel_params roomy[] = {
+    {.kind = UMBEL_KIND_BLOCKED, .bytes = 50000000},
+    {.kind = UMBEL_KIND_LINE, .bytes = 50000000},
+    {.kind = UMBEL_KIND_CLASSIC, .bytes = 50000001, .hashes = 3},
+    {.kind = UMBEL_KIND_COUNTING, .bytes = 50000000},
+    {.kind = UMBEL_KIND_SCALABLE, .capacity = 20000000, .fpr = 1e-3, .scalable.expansion = 2},
+    {.kind = UMBEL_KIND_WINDOW, .capacity = 20000000, .fpr = 1e-3},
+};
+enum { ROOMY = sizeof roomy / sizeof *roomy };
+static char roomy_path[] = "/tmp/umbel-roomy-XXXXXX";
+
+/* A file with one key, and the filter that it was saved from. */
+static umbel_filter *save_roomy(size_t kind) {
+    umbel_filter *f = NULL;
+    strcpy(roomy_path + strlen(roomy_path) - 6, "XXXXXX");
+    int fd = mkstemp(roomy_path);
+    assert_true(fd >= 0);
+    close(fd);
+    assert_ok(umbel_create(&roomy[kind], NULL, &f, NULL));
+    assert_ok(umbel_add(f, "first", 5, NULL, NULL));
+    assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, roomy_path, NULL));
+    return f;
+}
+
+static void assert_file_equals(umbel_filter *f) {
+    umbel_filter *loaded = NULL;
+    size_t lengths[2];
+    assert_ok(umbel_file_load(roomy_path, NULL, NULL, &loaded, NULL));
+    uint8_t *saved = bytes_of(loaded, &lengths[0]), *expected = bytes_of(f, &lengths[1]);
+    assert_int_equal(lengths[0], lengths[1]);
+    assert_memory_equal(saved, expected, lengths[0]);
+    free(saved), free(expected);
+    umbel_free(loaded);
+}
+
+static void add_some(umbel_filter *f) {
+    umbel_key more[] = {{"second", 6}, {"third", 5}};
+    uint64_t hash = umbel_hash(f, "fourth", 6);
+    assert_ok(umbel_add(f, "next", 4, NULL, NULL));
+    assert_ok(umbel_add_many(f, more, 2, NULL, NULL, NULL));
+    if (umbel_takes_hashes(f)) assert_ok(umbel_add_hashes(f, &hash, 1, NULL, NULL, NULL));
+}
+
+/* Only what keys touch is read, and what is saved is what any other filter would save. */
+static void test_edit_of_zeros(void **state) {
+    (void)state;
+    for (size_t kind = 0; kind < ROOMY; kind++) {
+        umbel_filter *f = save_roomy(kind), *edited = NULL;
+        assert_ok(umbel_file_edit(roomy_path, NULL, NULL, &edited, NULL));
+        uint64_t all = umbeli_pieces_of(umbeli_filter_bytes(edited));
+        uint64_t before = umbeli_pieces_checked(edited);
+        assert_true(all > 20 && before < all / 2);
+        add_some(edited);
+        add_some(f);
+        assert_true(umbeli_pieces_checked(edited) > before);
+        assert_true(umbeli_pieces_checked(edited) < all);
+        assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, roomy_path, NULL));
+        assert_file_equals(f);
+        if (umbel_advance(f, NULL) == UMBEL_OK) assert_ok(umbel_advance(edited, NULL));
+        assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, roomy_path, NULL));
+        assert_file_equals(f);
+        assert_ok(umbel_clear(f, NULL));
+        assert_ok(umbel_clear(edited, NULL));
+        assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, roomy_path, NULL));
+        assert_file_equals(f);
+        umbel_free(edited);
+        umbel_free(f);
+        unlink(roomy_path);
+    }
+}
+
+/* Where zeros are damaged nothing is added, and what nobody touches becomes zeros again. */
+static void test_edit_of_damaged_zeros(void **state) {
+    (void)state;
+    umbel_filter *f = save_roomy(0), *edited = NULL;
+    uint64_t bit, first, key = 0;
+    assert_true(umbel_probes(f, "first", 5, &first, 1));
+    do {
+        key++;
+        assert_true(umbel_probes(f, &key, sizeof key, &bit, 1));
+    } while (bit / 8 / UMBELI_PIECE == first / 8 / UMBELI_PIECE);
+    int fd = open(roomy_path, O_WRONLY);
+    assert_int_equal(pwrite(fd, "x", 1, (off_t)(4096 + bit / 8 / UMBELI_PIECE * UMBELI_PIECE)), 1);
+    close(fd);
+    assert_ok(umbel_file_edit(roomy_path, NULL, NULL, &edited, NULL));
+    umbel_diag diag = {0};
+    assert_int_equal(umbel_add(edited, &key, sizeof key, NULL, &diag), UMBEL_ECORRUPT);
+    assert_string_equal(diag.field, "payload checksum");
+    assert_int_equal(umbel_file_save(edited, UMBEL_FMT_NATIVE, roomy_path, NULL), UMBEL_ECORRUPT);
+    umbel_free(edited);
+    assert_ok(umbel_file_edit(roomy_path, NULL, NULL, &edited, NULL));
+    assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, roomy_path, NULL));
+    assert_file_equals(f);
+    umbel_free(edited);
+    umbel_free(f);
+    unlink(roomy_path);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_single_keys),
@@ -344,6 +445,8 @@ int main(void) {
         cmocka_unit_test(test_unchecked),
         cmocka_unit_test(test_one_piece),
         cmocka_unit_test(test_mapped_file),
+        cmocka_unit_test(test_edit_of_zeros),
+        cmocka_unit_test(test_edit_of_damaged_zeros),
     };
     return cmocka_run_group_tests(tests, make_samples, free_samples);
 }

@@ -15,10 +15,11 @@
 #include "core/size.h"
 #include "format/codec.h"
 #include "hash/xxh.h"
+#include "kind/chain/chain.h"
 #include "kind/checked_pieces.h"
 #include "kind/kind.h"
 
-enum { PIECE = UMBELI_PIECE };
+enum { PIECE = UMBELI_PIECE, HOLE = 64 * 1024 /* zeros at a time: files leave them out */ };
 
 /* Bytes of the pieces' checksums and of their own checksum. */
 static uint64_t trailer_len(uint64_t payload_len) {
@@ -71,12 +72,19 @@ static bool read_now(umbeli_decoding how, const umbeli_native_header *h,
     return how != UMBELI_BORROW || (h->payload_len <= PIECE && !settings->unchecked);
 }
 
+/* What may be changed is checked but for pieces of zeros, as soon as there is a filter. */
+static bool zeros_later(umbeli_decoding how, const umbeli_native_header *h) {
+    return how == UMBELI_ADOPT && h->payload_len > PIECE && !h->exceptions;
+}
+
 static umbel_err check_payload(const uint8_t *bytes, umbeli_decoding how,
                                const umbeli_native_header *h, const umbeli_settings *settings,
                                umbel_diag *diag) {
     if (how == UMBELI_BORROW && settings->unchecked) return UMBEL_OK;
     umbel_err e = check_trailer(bytes, h, diag);
-    if (!e && read_now(how, h, settings)) e = check_pieces(bytes, h, diag);
+    if (!e && read_now(how, h, settings) && !zeros_later(how, h)) {
+        e = check_pieces(bytes, h, diag);
+    }
     if (!e && how != UMBELI_BORROW) e = check_last_byte(bytes, h, diag);
     return e;
 }
@@ -102,11 +110,15 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbel_filter *f = NULL;
     e = umbeli_native_make(bytes, &h, how == UMBELI_COPY ? NULL : payload, settings, &f, diag);
     if (e) return e;
+    const umbeli_summed summed = summed_of(bytes, &h);
     if (how == UMBELI_COPY) memcpy(f->data, payload, (size_t)h.payload_len);
-    if (how != UMBELI_BORROW && f->ops->kind->check_bits) e = f->ops->kind->check_bits(f, diag);
+    if (zeros_later(how, &h)) e = umbeli_check_but_zeros(f, &summed, diag);
+    bool moves = umbeli_is_chain(f) && umbeli_chain_has_hashes(umbeli_chain_of(f));
+    if (!e && moves && zeros_later(how, &h)) e = umbeli_check_now(f, diag);
+    if (!e && how != UMBELI_BORROW && f->ops->kind->check_bits)
+        e = f->ops->kind->check_bits(f, diag);
     if (!e && !read_now(how, &h, settings) && !settings->unchecked) {
-        const umbeli_summed later = summed_of(bytes, &h);
-        e = umbeli_check_later(f, &later, diag);
+        e = umbeli_check_later(f, &summed, diag);
     }
     if (e || how == UMBELI_VERIFY) {
         umbeli_filter_free(f);
@@ -130,10 +142,15 @@ static uint64_t size(const umbel_filter *f) {
  * once: others may be adding to a concurrent filter, and the sum must be that of what is
  * written. */
 static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t i,
-                          umbeli_writer *w) {
+                          const uint8_t zeros[HOLE], umbeli_writer *w) {
     uint64_t at = i * PIECE, end = payload_len - at < PIECE ? payload_len : at + PIECE, len = 0;
     uint8_t room[UMBELI_PEEK];
     umbeli_xxh3_stream sum;
+    uint64_t of_zeros;
+    if (umbeli_untouched_zeros(f, at, end, &of_zeros)) {
+        for (; at < end; at += HOLE) umbeli_put(w, zeros, end - at < HOLE ? end - at : HOLE);
+        return of_zeros;
+    }
     umbeli_xxh3_begin(&sum, i);
     while (at < end) {
         const uint8_t *bytes =
@@ -151,11 +168,12 @@ static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t 
     return umbeli_xxh3_end(&sum);
 }
 
+/* `sums` has room for those of the pieces, and zeros after them if any piece may be untouched. */
 static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t header_sum,
                         uint8_t *sums, umbeli_writer *w) {
     uint64_t n = umbeli_pieces_of(payload_len);
     for (uint64_t i = 0; i < n; i++) {
-        umbeli_store_le64(sums + 8 * i, put_piece(f, payload_len, i, w));
+        umbeli_store_le64(sums + 8 * i, put_piece(f, payload_len, i, sums + 8 * n, w));
     }
     umbeli_put(w, sums, (size_t)(8 * n));
     umbeli_put_u64le(w, umbeli_xxh3_64(sums, (size_t)(8 * n), header_sum));
@@ -164,8 +182,8 @@ static void put_payload(const umbel_filter *f, uint64_t payload_len, uint64_t he
 static void encode(const umbel_filter *f, umbeli_writer *w) {
     umbeli_native_source from = umbeli_native_source_of(f);
     uint8_t few[8 * 64], *sums = few; /* of 64 MiB; a byte in 131072 otherwise */
-    uint64_t n = umbeli_pieces_of(from.payload_len);
-    if (8 * n > sizeof few) sums = umbeli_new(&f->settings, (size_t)(8 * n));
+    uint64_t room = 8 * umbeli_pieces_of(from.payload_len) + (f->pieces ? HOLE : 0);
+    if (room > sizeof few) sums = umbeli_new(&f->settings, (size_t)room);
     if (!sums) {
         w->failed = true;
         return;
