@@ -22,11 +22,23 @@ static char *name_of(const char *spec, const char **path) {
     return cli_strndup(base, len);
 }
 
+/* It stands in the lines of three protocols and of /metrics as it is. */
+static bool is_plain(const char *name) {
+    for (const char *c = name; *c; c++) {
+        if ((unsigned char)*c <= ' ' || strchr("\"\\%\x7f", *c)) return false;
+    }
+    return true;
+}
+
 void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts) {
     umbel_diag diag = {0};
     if (all->count == SERVE_LISTS_MAX) cli_die("serve", NULL, "more than 64 filters");
     serve_list *l = &all->at[all->count];
     l->name = name_of(spec, &l->path);
+    if (!is_plain(l->name)) {
+        cli_die(spec, "NAME=FILE gives it another",
+                "the name of a list has no spaces, quotes, backslashes or percent signs");
+    }
     if (serve_lists_named(all, l->name, strlen(l->name))) {
         cli_die(spec, "NAME=FILE gives it another", "there are two lists called '%s'", l->name);
     }

@@ -397,6 +397,13 @@ print(c.recv(99).decode()); os.kill(pid, 15); print(os.waitpid(pid, 0)[1])"
     [[ "$output" == *"two lists called 'bad'"* ]]
     run "$UMBEL" serve --squid names
     [ "$status" -eq 2 ]
+    # What would break a line of Squid's or of /metrics.
+    for name in 'a b' 'a"b' 'a\b' 'a%20b' $'a\nb' $'a\tb' $'a\x7fb'; do
+        refused "the name of a list has no spaces" timeout 300 "$UMBEL" serve --squid "$name=bad.umb"
+        cp bad.umb "$name.umb"
+        refused "NAME=FILE gives it another" timeout 300 "$UMBEL" serve --squid "$name.umb"
+    done
+    [ "$(echo ads.test | "$UMBEL" serve --squid 'ü.b-c_d=a b.umb')" = "OK tag=ü.b-c_d" ]
     touch file.sock
     run "$UMBEL" serve --socketmap unix:file.sock bad.umb
     [ "$status" -eq 2 ]
