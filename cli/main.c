@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * main.c - the table of commands and the choice of one
+ * main.c - the table of commands, and which of them runs
  */
 #include <stdio.h>
 #include <string.h>

@@ -62,7 +62,7 @@ struct umbel_foreign {
                               datasketches with bytes                                             */
     uint32_t bits_per_key; /* leveldb, corekv, badger, rocksdb, clickhouse's index: instead of
                               fpr                                                                 */
-    uint32_t expansion;    /* redisbloom: each layer is for this many times the keys of the last;
+    uint32_t expansion;    /* redisbloom: capacity of a layer, as a multiple of the one before;
                               0: 2                                                                */
     bool nonscaling;       /* redisbloom: refuse keys beyond capacity instead of growing          */
     uint64_t reserved[4];

@@ -11,7 +11,7 @@ static const char redisblooms[] = "bf";
 static char prefixes[BF_PREFIXES_MAX][BF_PREFIX_MAX + 1] = {"bf"};
 static size_t count = 1;
 
-/* What the rest of the module calls by its usual name, under another prefix. */
+/* The name, under another prefix, of what the rest of the module knows by its usual one. */
 enum { NAMES_MAX = 32, NAME_MAX = 32 };
 static struct name {
     const char *plain;

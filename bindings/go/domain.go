@@ -28,7 +28,7 @@ func parentOf(name []byte) []byte {
 	return nil
 }
 
-// lastLabels returns as much of the end of a text as is a name: whoever owns a listed domain chooses the
+// lastLabels returns the longest end of a text that is a name: whoever owns a listed domain chooses the
 // labels below it.
 func lastLabels(text []byte) []byte {
 	from, labelEnd := len(text), len(text)
@@ -115,7 +115,7 @@ func hostOfAuthority(text []byte) []byte {
 	return text
 }
 
-// withoutPort leaves addresses of IPv6 without brackets alone.
+// withoutPort leaves IPv6 addresses without brackets alone.
 func withoutPort(text []byte) []byte {
 	if bytes.Count(text, []byte(":")) > 1 && bytes.IndexByte(text, '.') < 0 && text[0] != '[' {
 		return text

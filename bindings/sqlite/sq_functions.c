@@ -254,9 +254,8 @@ static umbel_err sq_options(sq_connection *c, int n, sqlite3_value **args, umbel
     for (int i = 0; i < n; i++) {
         const char *text = (const char *)sqlite3_value_text(args[i]);
         if (text && sq_option(c, text, p, opts, recipe)) continue;
-        diag->what =
-            "no such option, or not such a value: kind=NAME, seed=N, bytes=N, hashes=N, or "
-            "secret after umbel_secret()";
+        diag->what = "unknown option or invalid value: kind=NAME, seed=N, bytes=N, hashes=N, or "
+                     "secret after umbel_secret()";
         sqlite3_snprintf(sizeof diag->field, diag->field, "%s", text ? text : "NULL");
         return UMBEL_EINVAL;
     }

@@ -55,7 +55,7 @@ function inline(id) {
   return Uint8Array.from(atob($(id).textContent), (char) => char.charCodeAt(0));
 }
 
-/** The module's bytes: packed, with what workers unpack them by, or in a file of the site. */
+/** The module's bytes: packed, together with what unpacks them, or in a file of the site. */
 let loading;
 async function moduleBytes() {
   if (!$('wasm')) return { wasm: await (await fetch('umbel.wasm')).arrayBuffer() };

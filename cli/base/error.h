@@ -74,8 +74,8 @@ void cli_on_early_exit(void (*hook)(void *ctx), void *ctx);
 void cli_on_exit(void (*hook)(void));
 
 /* Calls `hook` before one of these signals ends the program, after the early hook.  Other threads
- * still run, so it must block what they must not do any more.  A reader of standard output that
- * goes away counts as a signal. */
+ * still run, so it must stop them from what they may no longer do.  A reader of standard output
+ * that goes away counts as a signal. */
 void cli_on_signal(void (*hook)(void));
 
 /* Nobody reads standard output any more: ends as SIGPIPE would have, after the hooks. */

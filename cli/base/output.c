@@ -99,7 +99,7 @@ void cli_output_end_line(cli_output *o, uint8_t sep) {
     uint8_t last;
     if (!last_byte(&last) || last == sep) return;
     cli_warn("line_unfinished", "standard output",
-             "ends within a line, which an earlier run may not have finished; that line is ended");
+             "ends within a line, perhaps left by an earlier run; that line is ended first");
     cli_output_write(o, &sep, 1);
 }
 

@@ -65,8 +65,8 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     cli_die_err(a->name, e, &diag, NULL);
 }
 
-/* An error or a warning: while keys are added, that there are too many; at the end, with the state
- * that they led to, also that the rate is above the promise. */
+/* Errors or warnings: of too many keys while they are added; at the end, with the state that
+ * they led to, also of a rate above the promise. */
 static void exceed(cli_add_job *a, const cli_state *end) {
     char what[240], plan[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], promised[UMBEL_QUANTITY];
     bool above = end && end->info.fpr > 0 && end->now.rate > end->info.fpr;

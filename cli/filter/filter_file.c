@@ -225,7 +225,7 @@ umbel_filter *cli_filter_create(const cli_filter_params *p, const cli_settings *
     bool chosen = cli_given(s, OPT_KIND) && strcmp(diag.field, "hashes") == 0;
     if (e) {
         cli_die_err(s->command->name, e, &diag,
-                    chosen              ? "--kind classic has any number"
+                    chosen              ? "--kind classic takes any number"
                     : e == UMBEL_EINVAL ? CLI_SEE_PLAN
                                         : NULL);
     }

@@ -44,7 +44,8 @@ static inline bool cli_is_foreign(const cli_filter_params *p) {
     return p->format != UMBEL_FMT_NATIVE;
 }
 
-/* As the library wants it.  What a file is decoded as is described like what is made. */
+/* The parameters as the library takes them, to make a filter or to say what a file is decoded as.
+ */
 umbel_params cli_native_params(const cli_filter_params *p);
 umbel_foreign cli_foreign_params(const cli_filter_params *p);
 umbel_opts cli_opts_of(const cli_settings *s);

@@ -210,7 +210,7 @@ static const struct {
      OPT_HEADING_LINES},
     {"formats",
      "A filter is umbel's own unless --format names another system's, whose size and hashes it then "
-     "has. Formats with a magic number are recognised; of others their parameters have to be given. "
+     "has. Formats with a magic number are recognised; for others, the parameters have to be given. "
      "umbel convert --to FORMAT rewrites a filter, where both can hold the same bits.",
      OPT_HEADING_FOREIGN},
     {"files",

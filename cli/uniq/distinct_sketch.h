@@ -22,8 +22,8 @@ void cli_sketch_add(cli_sketch *sketch, const uint64_t *hashes, size_t n);
 #define CLI_SKETCH_ERROR 0.0082
 double cli_sketch_count(const cli_sketch *sketch);
 
-/* Stores a sketch of a filter's keys in its metadata, and loads it unless the filter has got keys
- * since. */
+/* Stores a sketch of a filter's keys in its metadata, and loads it unless keys were added to the
+ * filter since. */
 umbel_err cli_sketch_store(const cli_sketch *sketch, umbel_filter *f, umbel_diag *diag);
 bool cli_sketch_load(cli_sketch *sketch, const umbel_filter *f);
 

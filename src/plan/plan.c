@@ -143,8 +143,8 @@ static umbel_err solve(umbel_plan *plan, umbel_err (*choose)(umbel_plan *plan)) 
 
 typedef umbel_err (*chooser)(umbel_plan *plan);
 
-/* A request and its answer.  Whoever makes thousands of filters asks for a few plans, and an answer
- * takes longer than making a small filter and filling it. */
+/* A request and its answer.  A program that makes thousands of filters asks for few different
+ * plans, and solving one takes longer than making and filling a small filter. */
 typedef struct solved {
     chooser choose;
     umbel_plan asked, answer;

@@ -65,7 +65,7 @@ bool umbeli_url(umbeli_text t, umbeli_url_host *url) {
     return true;
 }
 
-/* Without :port, unless the text is an address of IPv6 without brackets. */
+/* Without :port, unless the text is an IPv6 address without brackets. */
 static umbeli_text without_port(umbeli_text t) {
     size_t colon = until(t, ":");
     bool address = colon < t.len && until(after(t, colon + 1), ":") < t.len - colon - 1 &&

@@ -164,7 +164,7 @@ static bool read_group(reading *r, uint8_t bytes[2]) {
     return digits > 0;
 }
 
-/* Whether an address of IPv4 follows, as the end of one of IPv6. */
+/* Whether an IPv4 address follows, as the end of one of IPv6. */
 static bool ends_as_ipv4(reading r) {
     while (r.at < r.end && umbeli_is_digit(*r.at)) r.at++;
     return r.at < r.end && *r.at == '.';

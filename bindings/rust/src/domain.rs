@@ -39,7 +39,7 @@ fn trim(mut text: &[u8], front: impl Fn(u8) -> bool, back: impl Fn(u8) -> bool) 
     text
 }
 
-/// As much of the end of a text as is a name: whoever owns a listed domain chooses the labels below it.
+/// The longest end of a text that is a name: whoever owns a listed domain chooses the labels below it.
 fn last_labels(text: &[u8]) -> &[u8] {
     let (mut from, mut label_end) = (text.len(), text.len());
     for i in (text.len().saturating_sub(LONGEST)..text.len()).rev() {
@@ -123,7 +123,7 @@ fn host_of_authority(text: &[u8]) -> &[u8] {
     }
 }
 
-/// Leaves addresses of IPv6 without brackets alone.
+/// Leaves IPv6 addresses without brackets alone.
 fn without_port(mut text: &[u8]) -> &[u8] {
     let colons = text.iter().filter(|&&c| c == b':').count();
     if colons > 1 && !text.contains(&b'.') && text[0] != b'[' {

@@ -229,8 +229,8 @@ uint64_t umbeli_packed_capacity(uint64_t bytes, uint32_t bits);
 double umbeli_packed_rate(uint64_t keys, uint32_t bits);
 double umbeli_packed_keys(double hashes, uint32_t bits);
 
-/* A filter, `kept`, gets all hashes of a packed layer; its probes go by the bits that were kept,
- * spread over 64. */
+/* Adds all hashes of a packed layer to a filter, `kept`, whose probes follow from the bits that
+ * were kept, spread over 64. */
 void umbeli_packed_filter(umbeli_layer *filter, const umbeli_layer *from);
 void umbeli_packed_spread(uint32_t bits, const uint64_t *hashes, size_t n, uint64_t *out);
 

@@ -406,7 +406,7 @@ INLINED static inline void packed_contains_all(const umbeli_layer *l, const uint
     packed_answer(&p, hashes, runs[!turn], count[!turn], units, fields, found);
 }
 
-/* The kept bits of a hash, over all 64 again: for a filter of them. */
+/* Spreads the kept bits of a hash over 64 again, for a filter made of them. */
 KERNEL_TARGET static void kernel_spread(uint32_t bits, const uint64_t *hashes, size_t n,
                                         uint64_t *out) {
     for (size_t i = 0; i < n; i++) {

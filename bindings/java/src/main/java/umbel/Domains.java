@@ -47,7 +47,7 @@ final class Domains {
         return java.util.Arrays.copyOfRange(name, Math.min(dot + 1, name.length), name.length);
     }
 
-    /** As much of the end of a text as is a name: whoever owns a listed domain chooses the labels below it. */
+    /** The longest end of a text that is a name: whoever owns a listed domain chooses the labels below it. */
     private static String lastLabels(String text) {
         int from = text.length();
         int labelEnd = from;
@@ -125,7 +125,7 @@ final class Domains {
         return bracketed ? text.substring(1, text.length() - 1) : text;
     }
 
-    /** Leaves addresses of IPv6 without brackets alone. */
+    /** Leaves IPv6 addresses without brackets alone. */
     private static String withoutPort(String text) {
         boolean twoColons = text.indexOf(':') != text.lastIndexOf(':');
         if (twoColons && text.indexOf('.') < 0 && !text.startsWith("[")) {
