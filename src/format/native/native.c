@@ -148,7 +148,9 @@ static uint64_t put_piece(const umbel_filter *f, uint64_t payload_len, uint64_t 
     umbeli_xxh3_stream sum;
     uint64_t of_zeros;
     if (umbeli_untouched_zeros(f, at, end, &of_zeros)) {
-        for (; at < end; at += HOLE) umbeli_put(w, zeros, end - at < HOLE ? end - at : HOLE);
+        for (; at < end; at += HOLE) {
+            umbeli_put(w, zeros, end - at < HOLE ? (size_t)(end - at) : HOLE);
+        }
         return of_zeros;
     }
     umbeli_xxh3_begin(&sum, i);
