@@ -56,9 +56,10 @@ static void count_distinct(void *ctx, cli_batch *b) {
 }
 
 static void print_distinct(const counting *c, const cli_lines *read) {
-    bool exact = c->counts.keys <= EXACT;
-    double certain = (double)c->counts.keys; /* and more, beyond EXACT */
-    double keys = exact ? certain : fmax(certain, cli_sketch_count(&c->sketch));
+    double certain = (double)c->counts.keys; /* and more, beyond EXACT ... */
+    double most = (double)read->drained;     /* ... but no more than lines that have a key */
+    bool exact = c->counts.keys <= EXACT || certain == most;
+    double keys = exact ? certain : fmin(most, fmax(certain, cli_sketch_count(&c->sketch)));
     double error = exact ? 0 : CLI_SKETCH_ERROR * keys;
     cli_report r = cli_report_begin(c->s->json);
     if (c->s->json) {
@@ -78,7 +79,7 @@ static void print_distinct(const counting *c, const cli_lines *read) {
     } else {
         fprintf(to, "an estimate: between %s and %s (95%%)",
                 umbel_count_text((uint64_t)fmax(certain, keys - 1.96 * error), low),
-                umbel_count_text((uint64_t)(keys + 1.96 * error), high));
+                umbel_count_text((uint64_t)fmin(most, keys + 1.96 * error), high));
     }
     cli_sentence_end(to);
 }
