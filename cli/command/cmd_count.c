@@ -135,6 +135,20 @@ static void count_each(void *ctx, cli_batch *b) {
     }
 }
 
+static bool shows_keys(const counting *c) {
+    return c->s->mode[GROUP_SHOW] == SHOW_KEYS;
+}
+
+static void put_header(counting *c, const cli_batch *b) {
+    if (!shows_keys(c)) cli_output_header(&c->out, b, &c->header);
+}
+
+static void put_line(counting *c, const void *text, size_t len) {
+    uint8_t sep = c->s->null ? 0 : '\n';
+    cli_output_write(&c->out, text, len);
+    cli_output_write(&c->out, &sep, 1);
+}
+
 static void put_count(counting *c, uint64_t count) {
     char text[24];
     int n = snprintf(text, sizeof text, "%7" PRIu64 " ", count);
@@ -155,14 +169,14 @@ static bool is_kept(const counting *c, uint64_t count) {
 static void print_counted(void *ctx, cli_batch *b) {
     counting *c = ctx;
     bool counts = c->s->mode[GROUP_TALLY] == TALLY_EACH;
-    cli_output_header(&c->out, b, &c->header);
+    put_header(c, b);
     for (size_t i = 0; i < b->lines; i++) {
-        const uint8_t *line = b->text + b->starts[i];
+        umbel_key shown = cli_shown(b, i, shows_keys(c));
         cli_key_count lone = {.count = 1}, *slot = &lone;
         if (b->keys[i].data) slot = cli_key_counts_of(&c->counts, b->hashes[i]);
-        if (is_kept(c, slot->count)) {
+        if (shown.data && is_kept(c, slot->count)) {
             if (counts) put_count(c, slot->count);
-            cli_output_write(&c->out, line, b->ends[i] + 1 - b->starts[i]);
+            put_line(c, shown.data, shown.len);
             c->printed++;
         }
         if (c->s->mode[GROUP_KEEP] != KEEP_ALL_DUPLICATED) slot->count = 0;
@@ -173,11 +187,11 @@ static void print_counted(void *ctx, cli_batch *b) {
 
 static void count_top(void *ctx, cli_batch *b) {
     counting *c = ctx;
-    cli_output_header(&c->out, b, &c->header);
+    put_header(c, b);
     for (size_t i = 0; i < b->lines; i++) {
         if (!b->keys[i].data) continue;
-        cli_top_keys_count(&c->top, b->hashes[i], b->text + b->starts[i],
-                           b->ends[i] + 1 - b->starts[i]);
+        umbel_key shown = cli_shown(b, i, shows_keys(c));
+        cli_top_keys_count(&c->top, b->hashes[i], shown.data, shown.len);
     }
 }
 
@@ -195,7 +209,7 @@ static uint32_t print_top(counting *c) {
                                        k->count - k->excess, k->count)
                             : snprintf(text, sizeof text, "%7" PRIu64 " ", k->count);
         cli_output_write(&c->out, text, (size_t)len);
-        cli_output_write(&c->out, k->line, k->len);
+        put_line(c, k->line, k->len);
         doubtful += k->count - k->excess < next;
     }
     return doubtful;
@@ -270,7 +284,11 @@ int cli_uniq_counts(const cli_settings *s) {
     if (c.out.used) cli_output_flush(&c.out);
     summarise(&c, &read, bytes);
     if (c.header.mixed) status = CLI_INCOMPLETE;
-    status = cli_misfits_status(&read, recipe, s->top ? "not counted" : "printed", status);
+    status = cli_misfits_status(&read, recipe,
+                                s->top           ? "not counted"
+                                : shows_keys(&c) ? "not printed"
+                                                 : "printed",
+                                status);
     free(c.out.buffer);
     free(c.header.text);
     cli_key_counts_free(&c.counts);

@@ -24,12 +24,12 @@
 #include "uniq/uniq_state.h"
 
 static const uint8_t options[] = {
-    OPT_KEYS,         OPT_FPR,          OPT_BYTES,     OPT_STATE,       OPT_WINDOW,
-    OPT_REPEATED,     OPT_ALL_REPEATED, OPT_UNIQUE,    OPT_REPEATS,     OPT_COUNTS,
-    OPT_TOP,          OPT_SAVE_EVERY,   OPT_LOCK_WAIT, OPT_SPOOL,       OPT_LINE_BUFFERED,
-    OPT_STRICT,       OPT_THREADS,      OPT_QUIET,     OPT_JSON,        OPT_TIME_KEY,
-    OPT_HELP,         OPT_KIND,         OPT_SEED,      OPT_SECRET_FILE, OPT_MAX_MEMORY,
-    CLI_LINE_OPTIONS, OPT_END};
+    OPT_KEYS,          OPT_FPR,           OPT_BYTES,      OPT_STATE,     OPT_WINDOW,
+    OPT_REPEATED,      OPT_ALL_REPEATED,  OPT_UNIQUE,     OPT_REPEATS,   OPT_COUNTS,
+    OPT_TOP,           OPT_ONLY_MATCHING, OPT_SAVE_EVERY, OPT_LOCK_WAIT, OPT_SPOOL,
+    OPT_LINE_BUFFERED, OPT_STRICT,        OPT_THREADS,    OPT_QUIET,     OPT_JSON,
+    OPT_TIME_KEY,      OPT_HELP,          OPT_KIND,       OPT_SEED,      OPT_SECRET_FILE,
+    OPT_MAX_MEMORY,    CLI_LINE_OPTIONS,  OPT_END};
 
 typedef struct uniq_run {
     const cli_settings *s;
@@ -43,7 +43,7 @@ typedef struct uniq_run {
     bool unsure;          /* the filter has lines that may not be written yet */
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
-    bool by_hash, warned, repeats;
+    bool by_hash, warned, repeats, keys_only;
     int warned_level, warned_loss; /* the steps already reported ... */
     double warned_losses;          /* ... and the lines, as they were then */
     uint64_t seen, next_look;      /* keys, and how many when the loss is looked at again */
@@ -272,7 +272,11 @@ static size_t add_present(uniq_run *u, cli_batch *b, umbel_err *e) {
     keyed.lines = n;
     size_t done = n ? add(u, &keyed, e) : 0, all = 0, at = done;
     for (i = 0; all < lines && (!present[all] || i < done); all++) i += present[all];
-    for (i = all; i-- > 0;) b->hits[i] = present[i] ? b->hits[--at] : 1;
+    for (i = all; i-- > 0;) {
+        at -= present[i];
+        b->hits[i] = present[i] ? b->hits[at] : 1;
+        b->keys[i] = present[i] ? b->keys[at] : (umbel_key){NULL, 0};
+    }
     free(present);
     return all;
 }
@@ -301,7 +305,9 @@ static size_t pass_part(uniq_run *u, cli_batch *b, umbel_err *e) {
     added.lines = b->missing ? add_present(u, b, e) : add(u, b, e);
     u->changed |= added.lines != 0;
     u->unsaved |= added.lines != 0;
-    uint64_t printed = cli_output_lines(&u->out, &added, !u->repeats);
+    uint8_t sep = u->s->null ? 0 : '\n';
+    uint64_t printed = u->keys_only ? cli_output_keys(&u->out, &added, !u->repeats, sep)
+                                    : cli_output_lines(&u->out, &added, !u->repeats);
     u->new_lines += u->repeats ? added.lines - printed : printed;
     u->unsure = false;
     u->since_save += b->lines;
@@ -314,7 +320,7 @@ static void pass_new(void *ctx, cli_batch *b) {
     umbel_err e = UMBEL_OK;
     size_t passed = 0, some;
     pthread_mutex_lock(&u->lock);
-    cli_output_header(&u->out, b, &u->header);
+    if (!u->keys_only) cli_output_header(&u->out, b, &u->header);
     if (u->state.time) cli_line_times_read(&u->times, b, &u->state.clock);
     do {
         if (!u->state.time) follow_clock(u, cli_uniq_now());
@@ -385,6 +391,7 @@ static int run(const cli_settings *s) {
     if (s->state) cli_refuse_as_input(s->state, s->args, s->nargs);
     u.s = s;
     u.repeats = keep == KEEP_REPEATS;
+    u.keys_only = s->mode[GROUP_SHOW] == SHOW_KEYS;
     u.state = cli_uniq_state_open(s);
     umbel_filter *f = u.state.filter;
     u.watch = cli_add_job_new(f, s->state ? s->state : "uniq", s);
@@ -436,7 +443,7 @@ static int run(const cli_settings *s) {
     if (u.hasher != f) umbel_free(u.hasher);
     umbel_free(f);
     int status =
-        cli_misfits_status(&read, recipe, "printed",
+        cli_misfits_status(&read, recipe, u.keys_only ? "not printed" : "printed",
                            u.warned || u.warned_level || u.header.mixed ? CLI_INCOMPLETE : CLI_YES);
     if (u.state.time) status = cli_line_times_end(&u.times, status);
     umbel_recipe_free(u.state.time);
@@ -462,7 +469,7 @@ const cli_command cli_command_uniq = {
                 "umbel uniq -d --csv --header -k customer orders.csv\n"
                 "# How often each address occurs, and the ten most frequent\n"
                 "umbel uniq -c -k 1 access.log\n"
-                "tail -n 1000000 access.log | umbel uniq --top 10 -k 1\n",
+                "tail -n 1000000 access.log | umbel uniq --top 10 -k 1 --only-matching\n",
     .text =
         "Lines whose key is new are printed immediately; of those, at most the promised share (-p, 0.1%) "
         "is mistaken for repeated and lost, however many keys come: the filter grows. With -m "

@@ -26,6 +26,19 @@ uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want) {
     return printed;
 }
 
+uint64_t cli_output_keys(cli_output *o, const cli_batch *b, uint8_t want, uint8_t sep) {
+    uint64_t chosen = 0;
+    for (size_t i = 0; i < b->lines; i++) {
+        if (b->hits[i] != want) continue;
+        chosen++;
+        if (!b->keys[i].data) continue;
+        cli_output_write(o, b->keys[i].data, b->keys[i].len);
+        cli_output_write(o, &sep, 1);
+    }
+    if (b->idle) cli_output_flush(o);
+    return chosen;
+}
+
 /* Without how the line ends. */
 static size_t columns_of(const uint8_t *text, size_t len) {
     len--;

@@ -107,9 +107,18 @@ size_t cli_batch_keys(const cli_batch *b, const umbel_recipe *recipe, umbel_reci
 
 /* ---- Results: line_results.c ---- */
 
+/* What is printed of line i, without its separator: all of it, or only its key, of which there may
+ * be none (data is NULL). */
+static inline umbel_key cli_shown(const cli_batch *b, size_t i, bool key) {
+    return key ? b->keys[i] : (umbel_key){b->text + b->starts[i], b->ends[i] - b->starts[i]};
+}
+
 /* Writes the lines whose b->hits equals `want` and returns their number.  Flushes when the input
  * pauses. */
 uint64_t cli_output_lines(cli_output *o, const cli_batch *b, uint8_t want);
+
+/* Writes only the keys of such lines, `sep` after each; returns how many lines there were. */
+uint64_t cli_output_keys(cli_output *o, const cli_batch *b, uint8_t want, uint8_t sep);
 
 /* The header above the lines of several files, which stay one table. */
 typedef struct cli_header {

@@ -22,7 +22,7 @@ static const struct {
     {"check", "--regexp", "-e KEY looks a key up"},
     {"check", "--file", "the FILTER is the first argument, made by umbel build -o FILTER FILE"},
     {"check", "--word-regexp", "keys are compared whole; -k selects them"},
-    {"uniq", "-f", "-k LIST selects the fields of the key: -k 3- is not possible, -k 3-9 is"},
+    {"uniq", "-f", "-k LIST selects the fields of the key: -k 3- leaves out the first two"},
     {"uniq", "-s", "cut -cN- removes characters; -k selects fields"},
     {"uniq", "-w", "cut -c1-N keeps characters; -k selects fields"},
     {"uniq", "--group", "-D prints all repeated lines"},

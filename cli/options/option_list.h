@@ -118,7 +118,7 @@ OPTION(SHAPE_KEYS, "", "keys", "KEYS", NULL, COUNT, keys,
        "the filter was planned for this many keys")
 FLAG(INVERT, "v", "invert", invert, "print the lines that are certainly not in the filter")
 CHOICE(COUNT, "c", "count", "print only the number of lines")
-CHOICE(ONLY_MATCHING, "", "only-matching", "print only the key of each line, as looked up")
+CHOICE(ONLY_MATCHING, "", "only-matching", "print only the key of each line, as it is compared")
 CHOICE(FILES, "l", "files-with-matches", "print only the names of files with selected lines")
 CHOICE(OTHER_FILES, "L", "files-without-match",
        "print only the names of files without selected lines")

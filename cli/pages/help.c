@@ -15,13 +15,13 @@
 enum { HELP_AT = 28, NARROW_AT = 8 };
 
 /* As much of a command as fits, up to a blank outside quotes, so that the shell reads the parts as
- * one. */
-static size_t fitting(const char *text, size_t len, size_t room) {
+ * one; a comment has apostrophes, not quotes. */
+static size_t fitting(const char *text, size_t len, size_t room, bool comment) {
     size_t best = 0;
     char quote = 0;
     if (len <= room) return len;
     for (size_t i = 0; i < len && (i < room - 2 || !best); i++) {
-        if (!quote && (text[i] == '\'' || text[i] == '"')) {
+        if (!comment && !quote && (text[i] == '\'' || text[i] == '"')) {
             quote = text[i];
         } else if (quote == text[i]) {
             quote = 0;
@@ -39,7 +39,7 @@ static void indented(const char *text, FILE *to) {
         bool comment = *text == '#', first = true;
         for (size_t n, len = strcspn(text, "\n"); len; len -= n, text += n, first = false) {
             const char *lead = first ? "  " : comment ? "  # " : "      ";
-            n = fitting(text, len, width - strlen(lead));
+            n = fitting(text, len, width - strlen(lead), comment);
             fprintf(to, "%s%.*s%s\n", lead, (int)n, text, n < len && !comment ? " \\" : "");
             if (n < len) n++; /* the blank */
         }

@@ -126,9 +126,13 @@ static umbel_filter *load(const cli_settings *s, umbel_clock *clock) {
     if (w->keys && info.kind != UMBEL_KIND_WINDOW) {
         cli_die(s->state, "use another --state to start over", "forgets nothing: it has no window");
     }
+    bool fixed = !info.grows && info.kind != UMBEL_KIND_WINDOW;
+    bool kind = cli_given(s, OPT_KIND) && (s->kind ? s->kind != info.kind : !fixed);
     bool other = (s->keys && !info.grows && s->keys != info.capacity) ||
-                 (w->keys && w->keys != info.capacity) || (s->bytes && s->bytes < info.bytes) ||
-                 (s->fpr > 0 && s->fpr != info.fpr);
+                 (w->keys && w->keys != info.capacity) ||
+                 (s->bytes && (info.grows || s->bytes < info.bytes)) ||
+                 (s->fpr > 0 && s->fpr != info.fpr) || kind ||
+                 (cli_given(s, OPT_SEED) && s->seed != info.seed);
     if (other) {
         cli_warn("plan_ignored", s->state,
                  "already exists: its own plan applies, not the one given here");

@@ -402,3 +402,38 @@ printed() {
     run umbel uniq --json=r.json -q --state t.umb <(seq 6001 6010)
     jq -e '.fpr_now > 0.3' r.json
 }
+
+@test "uniq: --only-matching prints keys, with what -c, -d, -D, -u and --top print lines" {
+    for i in $(seq 300); do echo "$i GET /$((i * i % 70)) x"; done > log
+    cut -d ' ' -f 3 log > keys
+    umbel uniq -q -k 3 --only-matching log | cmp - <(awk '!s[$0]++' keys)
+    umbel uniq -q -k 3 --only-matching --repeats log | cmp - <(awk 's[$0]++' keys)
+    for option in -c -d -D -u; do
+        umbel uniq -q -k 3 --only-matching $option log | sort | cmp - <(sort keys | uniq $option | sort)
+    done
+    umbel uniq -q -k 3 --only-matching --top 70 log | sort | cmp - <(sort keys | uniq -c | sort)
+    printf 'id,Mail\n1,"a ""b"""\n2,\n3,"a ""b"""\n' > t.csv
+    [ "$(umbel uniq -q --csv -k Mail --only-matching t.csv | od -An -c | tr -d ' \n')" = 'a"b"\n\n' ]
+    [ "$(tr '\n' '\0' < log | umbel uniq -q -0 -k 3 --only-matching | tr '\0' '\n' | head -1)" = /1 ]
+    run --separate-stderr umbel uniq -q -k 2 --only-matching <(printf 'a b\nc\nd b\n')
+    [ "$status" -eq 3 ]
+    [ "$output" = b ]
+    [[ $stderr == *"1 line does not have the field: not printed; the first is line 2" ]]
+    for option in -c -u; do
+        run --separate-stderr umbel uniq -q $option -k 2 --only-matching <(printf 'a b\nc\nd b\n')
+        [[ $stderr == *"1 line does not have the field: not printed; the first is line 2" ]]
+    done
+}
+
+@test "uniq: what a state ignores is said" {
+    seq 9 > text
+    umbel uniq -q --state grows.umb text > /dev/null
+    umbel uniq -q --kind auto -n 1000 -p 1% --seed 5 --state fixed.umb text > /dev/null
+    ignored() { [[ $(umbel uniq -q --state "$@" text 2>&1) == *"already exists: its own plan applies"* ]]; }
+    for options in "--kind auto" "--kind classic" "--seed 7" "-m 1G" "-p 1%"; do
+        ignored grows.umb $options
+    done
+    ! ignored grows.umb --kind scalable
+    for options in "--kind counting" "--seed 7" "-n 5" "-p 2%"; do ignored fixed.umb $options; done
+    ! ignored fixed.umb --kind auto -n 1000 -p 1% --seed 5
+}
