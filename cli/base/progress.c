@@ -73,7 +73,7 @@ static void draw(const char *whole) {
 }
 
 /* Whether it is time to draw, and the time since the start. */
-static bool due(double *seconds) {
+static bool is_time_to_draw(double *seconds) {
     double now = bar.on ? cli_clock() : 0;
     if (!bar.on || now < bar.next) return false;
     bar.next = now + 0.2;
@@ -84,7 +84,7 @@ static bool due(double *seconds) {
 void cli_progress(uint64_t lines) {
     char count[UMBEL_QUANTITY], speed[UMBEL_QUANTITY], text[256];
     double seconds;
-    if (!due(&seconds)) return;
+    if (!is_time_to_draw(&seconds)) return;
     int n = snprintf(text, sizeof text, "%s: %s lines, %s/s", bar.activity,
                      umbel_short_count((double)lines, count),
                      umbel_short_count((double)lines / seconds, speed));
@@ -109,7 +109,7 @@ void cli_progress_sent(uint64_t bytes) {
     char sent[UMBEL_QUANTITY], all[UMBEL_QUANTITY], text[256];
     double seconds;
     bar.done = bytes;
-    if (!due(&seconds)) return;
+    if (!is_time_to_draw(&seconds)) return;
     int n = snprintf(text, sizeof text, "%.100s: %s of %s", bar.activity,
                      umbel_size_text(bytes, sent), umbel_size_text(bar.total, all));
     append_rest(text + n, sizeof text - (size_t)n, seconds);

@@ -252,7 +252,7 @@ static bool pause_before_next(retry *r) {
 }
 
 /* Nodes that do not agree yet may send us back and forth. */
-static void hop(const cli_connection *c, retry *r) {
+static void count_redirection(const cli_connection *c, retry *r) {
     if (r->hops++ < QUICK_HOPS || pause_before_next(r)) return;
     cli_die(c->home->name, later, "too many redirections");
 }
@@ -266,12 +266,12 @@ static cli_reply send_request(cli_connection *c, const cli_request *requests, in
         const char *text = reply.type == CLI_REPLY_ERROR && reply.text ? reply.text : "";
         const struct refusal *known = refusal_of(text);
         if (c->cluster && starts_with(text, "MOVED ")) {
-            hop(c, &r);
+            count_redirection(c, &r);
             follow(c, text);
             if (!repeat) return (cli_reply){CLI_REPLY_MOVED, 0, NULL};
             node = c->home;
         } else if (c->cluster && starts_with(text, "ASK ")) {
-            hop(c, &r);
+            count_redirection(c, &r);
             node = node_aside(c, text);
         } else if (known && known->passes && pause_before_next(&r)) {
             node = c->home;

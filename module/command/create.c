@@ -91,7 +91,7 @@ static bool has_listeners(RedisModuleCtx *ctx) {
     return replicas || backlog;
 }
 
-static bool heard(RedisModuleCtx *ctx) {
+static bool has_receivers(RedisModuleCtx *ctx) {
     int hearing =
         REDISMODULE_CTX_FLAGS_AOF | REDISMODULE_CTX_FLAGS_CLUSTER | REDISMODULE_CTX_FLAGS_SLAVE;
     if (RedisModule_GetContextFlags(ctx) & hearing) return true;
@@ -213,7 +213,7 @@ static void say_contents(const bf_key *key, bool existed, bool empty) {
 }
 
 static bool replicate_contents(const bf_key *key, bool existed, bool empty) {
-    if (key->value->layout == BF_BLOCKED || !heard(key->ctx)) return false;
+    if (key->value->layout == BF_BLOCKED || !has_receivers(key->ctx)) return false;
     say_contents(key, existed, empty);
     return true;
 }
@@ -249,7 +249,7 @@ void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisMod
                             size_t count) {
     static RedisModuleString *word;
     if (!word) word = RedisModule_CreateString(NULL, "ITEMS", strlen("ITEMS"));
-    if (!heard(key->ctx)) {
+    if (!has_receivers(key->ctx)) {
         RedisModule_ReplicateVerbatim(key->ctx); /* counts as a change since the last save */
         return;
     }
@@ -270,7 +270,7 @@ void bf_replicate_insertion(const bf_key *key, const bf_params *params, RedisMod
 }
 
 void bf_replicate_creation(const bf_key *key, const bf_params *params) {
-    if (!heard(key->ctx)) {
+    if (!has_receivers(key->ctx)) {
         RedisModule_ReplicateVerbatim(key->ctx);
         return;
     }

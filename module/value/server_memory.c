@@ -187,19 +187,19 @@ void *bf_memory_new(size_t size) {
     return allocate(NULL, size);
 }
 
-static void *allocate_firm(void *ctx, size_t size) {
+static void *allocate_or_abort(void *ctx, size_t size) {
     (void)ctx;
     void *ptr = RedisModule_Calloc(1, size);
     atomic_fetch_add_explicit(&allocated, RedisModule_MallocSize(ptr), memory_order_relaxed);
     return ptr;
 }
 
-void *bf_memory_firm(size_t size) {
-    return allocate_firm(NULL, size);
+void *bf_memory_or_abort(size_t size) {
+    return allocate_or_abort(NULL, size);
 }
 
-umbel_alloc bf_memory_firm_hook(void) {
-    return (umbel_alloc){.alloc = allocate_firm, .free = release};
+umbel_alloc bf_memory_abort_hook(void) {
+    return (umbel_alloc){.alloc = allocate_or_abort, .free = release};
 }
 
 void bf_memory_delete(void *ptr) {

@@ -29,8 +29,8 @@ void bf_memory_delete(void *ptr);
 
 /* A few bytes that a value cannot do without: a server that has none left ends, as it does wherever
  * it needs a few bytes itself.  Also as the hook of a filter's settings. */
-void *bf_memory_firm(size_t size);
-umbel_alloc bf_memory_firm_hook(void);
+void *bf_memory_or_abort(size_t size);
+umbel_alloc bf_memory_abort_hook(void);
 
 /* Allocations of at least this size are checked against the memory that the system has left, unless
  * a file or a primary asks for them, and freed in a separate thread unless the server is short of

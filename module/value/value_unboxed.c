@@ -205,7 +205,7 @@ static void fill_small(bf_small *s, const umbeli_layer *l) {
 }
 
 static bf_small *small_of(const umbeli_layer *l) {
-    bf_small *s = bf_memory_firm(sizeof *s + (size_t)l->bytes);
+    bf_small *s = bf_memory_or_abort(sizeof *s + (size_t)l->bytes);
     fill_small(s, l);
     memcpy(s->bits, l->bits, (size_t)l->bytes);
     return s;
@@ -217,7 +217,7 @@ static uint8_t *adopt_bits(umbeli_array *own, const umbeli_layer *l) {
     if (bits) {
         *own = (umbeli_array){0};
     } else {
-        bits = bf_memory_firm((size_t)l->bytes);
+        bits = bf_memory_or_abort((size_t)l->bytes);
         memcpy(bits, l->bits, (size_t)l->bytes);
     }
     return bits;
@@ -243,14 +243,14 @@ static void fill_links(bf_links *links, umbeli_chain *c) {
 }
 
 static bf_links *new_links(uint32_t count) {
-    bf_links *links = bf_memory_firm(sizeof *links + count * sizeof *links->list);
+    bf_links *links = bf_memory_or_abort(sizeof *links + count * sizeof *links->list);
     links->count = count;
     return links;
 }
 
 static void keep(bf_value *v, umbeli_chain *c) {
     umbeli_settings settings = bf_memory_settings(0, NULL);
-    c->base.settings.hook = bf_memory_firm_hook();
+    c->base.settings.hook = bf_memory_abort_hook();
     v->filter = umbeli_chain_keep(c);
     v->filter->settings.hook = settings.hook;
     v->form = BF_HANDLE;

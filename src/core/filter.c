@@ -156,7 +156,7 @@ void umbeli_filter_free(umbel_filter *f) {
     umbeli_delete(&settings, f);
 }
 
-static void *stay(void *ctx, void *ptr) {
+static void *same_address(void *ctx, void *ptr) {
     (void)ctx;
     return ptr;
 }
@@ -165,7 +165,7 @@ static void *stay(void *ctx, void *ptr) {
  * until they are touched.  False: there is no memory, or clearing is quicker. */
 static bool renew(umbel_filter *f) {
     enum { LARGE = 1 << 20 };
-    const umbeli_mover mover = {.move = stay};
+    const umbeli_mover mover = {.move = same_address};
     umbeli_settings settings = f->settings;
     umbeli_array fresh;
     settings.max_bytes = 0;

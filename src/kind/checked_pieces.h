@@ -33,10 +33,10 @@ umbel_err umbeli_piece_check(const umbeli_summed *s, uint64_t i, umbel_diag *dia
  * outlive the filter. */
 umbel_err umbeli_check_later(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag);
 
-/* For a filter whose bits are its own, as a private mapping is: checks all pieces now but those that
- * are zeros by their sums.  These are checked before a key first reads or changes them; as long as
- * they are not, nobody has touched them, and an almost empty filter takes little time and memory
- * however large it is. */
+/* For a filter whose bits are its own, as a private mapping is: checks all pieces now, except those
+ * that are zeros by their sums.  These are checked before a key first reads or changes them; until
+ * then nobody has touched them, and an almost empty filter takes little time and memory however
+ * large it is. */
 umbel_err umbeli_check_but_zeros(umbel_filter *f, const umbeli_summed *s, umbel_diag *diag);
 
 /* Whether bytes [from, end) of the payload are such a piece, and its sum. */

@@ -220,8 +220,8 @@ double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_
 }
 
 /* Keys that agree in the 32 bits that the lanes use are found in whichever block they share. */
-double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
-                                 uint64_t bits_set) {
+double umbeli_blocked_with_collisions(umbeli_block_form form, double rate, uint64_t nblocks,
+                                      uint64_t bits_set) {
     double keys = umbeli_blocked_estimate(form, nblocks, bits_set);
     return isfinite(keys) ? rate + (1 - rate) * ldexp(keys / (double)nblocks, -32) : rate;
 }
@@ -232,7 +232,7 @@ static double live_rate(const umbel_filter *f, uint64_t group) {
     uint64_t nblocks = umbeli_blocked_of(f)->nblocks, left = nblocks / group;
     double sum = 0;
     uint64_t bits_set = add_rates(&sum, form, f->data, nblocks, group);
-    return umbeli_blocked_with_twins(form, sum / (double)left, left, bits_set);
+    return umbeli_blocked_with_collisions(form, sum / (double)left, left, bits_set);
 }
 
 void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
@@ -244,7 +244,7 @@ void umbeli_blocked_measure(const umbel_filter *f, umbel_measurement *now) {
     for (uint64_t at = 0; (bytes = umbeli_filter_peek(f, at, room, &len)) != NULL; at += len) {
         now->bits_set += add_rates(&sum, form, bytes, len / form.bytes, 1);
     }
-    now->rate = umbeli_blocked_with_twins(form, sum / (double)nblocks, nblocks, now->bits_set);
+    now->rate = umbeli_blocked_with_collisions(form, sum / (double)nblocks, nblocks, now->bits_set);
 }
 
 /* Keys that share a block collide in all its lanes together, so its load matters: the variance of

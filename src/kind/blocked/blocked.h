@@ -197,8 +197,8 @@ double umbeli_blocked_live_rate(umbeli_block_form form, const uint8_t *blocks, u
 
 /* That rate, plus the chance that a key shares its block and the lower half of its hash with
  * another, judged by the bits set in all blocks. */
-double umbeli_blocked_with_twins(umbeli_block_form form, double rate, uint64_t nblocks,
-                                 uint64_t bits_set);
+double umbeli_blocked_with_collisions(umbeli_block_form form, double rate, uint64_t nblocks,
+                                      uint64_t bits_set);
 
 /* Estimates the distinct keys from the bits set in nblocks blocks; infinite when all are set. */
 double umbeli_blocked_estimate(umbeli_block_form form, uint64_t nblocks, uint64_t bits_set);

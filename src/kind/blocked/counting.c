@@ -283,7 +283,7 @@ static void measure(const umbel_filter *f, umbel_measurement *now) {
         rate += (double)counts.products;
     }
     rate = rate / (double)(UINT64_C(1) << 40) / (double)nblocks;
-    now->rate = umbeli_blocked_with_twins(form, rate, nblocks, now->bits_set);
+    now->rate = umbeli_blocked_with_collisions(form, rate, nblocks, now->bits_set);
 }
 
 static double keys_of_bits(const umbel_filter *f, uint64_t bits_set, double *error) {

@@ -63,7 +63,7 @@ umbeli_block_form umbeli_layer_form(const umbeli_layer *l) {
 }
 
 /* Keys found because the bits that are known of their hashes are those of another. */
-static double twins(const umbeli_layer *l, uint64_t keys) {
+static double rate_of_collisions(const umbeli_layer *l, uint64_t keys) {
     return l->known_bits ? umbeli_packed_rate(keys, l->known_bits) : 0;
 }
 
@@ -75,8 +75,8 @@ static double blocked_estimate(const umbeli_layer *l, uint64_t bits_set) {
 static double blocked_live_rate(const umbeli_layer *l, uint64_t bits_set) {
     uint64_t nblocks = umbeli_layer_blocks(l);
     double rate = umbeli_blocked_live_rate(umbeli_layer_form(l), l->bits, nblocks);
-    rate = umbeli_blocked_with_twins(umbeli_layer_form(l), rate, nblocks, bits_set);
-    return umbeli_rate_of_union(rate, twins(l, l->keys));
+    rate = umbeli_blocked_with_collisions(umbeli_layer_form(l), rate, nblocks, bits_set);
+    return umbeli_rate_of_union(rate, rate_of_collisions(l, l->keys));
 }
 
 static void blocked_prepare(umbeli_layer *l) {
@@ -88,7 +88,8 @@ static void line_prepare(umbeli_layer *l) {
 }
 
 static double blocked_rate(const umbeli_layer *l, uint64_t keys) {
-    return umbeli_rate_of_union(umbeli_blocked_rate(umbeli_layer_blocks(l), keys), twins(l, keys));
+    return umbeli_rate_of_union(umbeli_blocked_rate(umbeli_layer_blocks(l), keys),
+                                rate_of_collisions(l, keys));
 }
 
 static double line_rate(const umbeli_layer *l, uint64_t keys) {
