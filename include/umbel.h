@@ -178,7 +178,9 @@ typedef struct umbel_build_report {
 } umbel_build_report;
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
-/* Keys that must never be found unless they are added as well; all of them before the first add. */
+/* Keys that must never be found unless they are added as well; all of them before the first add.
+ * An exact filter is built so that it finds none of them, whatever their number; filters of other
+ * kinds get exceptions, as described at umbel_never. */
 UMBEL_API umbel_err umbel_builder_never(umbel_builder *builder, const umbel_key *keys, size_t n,
                                         umbel_diag *diag);
 UMBEL_API umbel_err umbel_builder_add(umbel_builder *builder, const umbel_key *keys, size_t n,
@@ -198,12 +200,6 @@ UMBEL_API void umbel_builder_free(umbel_builder *builder);
  * auto or classic, and up to three times that while more come.  UMBEL_EFULL above 64,000
  * exceptions: promise a lower rate. */
 typedef struct umbel_never umbel_never;
-typedef struct umbel_never_result {
-    uint64_t asked;      /* distinct good keys                                                    */
-    uint64_t members;    /* good keys that were shown as well, so they are found                  */
-    uint64_t exceptions; /* good keys that would have been found by mistake, and are not          */
-    uint64_t reserved[5];
-} umbel_never_result;
 UMBEL_API umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts,
                                     umbel_never **out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n,
@@ -211,7 +207,7 @@ UMBEL_API umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, s
 UMBEL_API umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t n,
                                      umbel_diag *diag);
 UMBEL_API umbel_err umbel_never_finish(umbel_never *never, umbel_filter *filter,
-                                       umbel_never_result *result, umbel_diag *diag);
+                                       umbel_build_report *report, umbel_diag *diag);
 UMBEL_API void umbel_never_free(umbel_never *never);
 
 /* ---- Keys --------------------------------------------------------------------------------- */

@@ -584,14 +584,14 @@ export function bind(module) {
     info() {
       wasm.describe(this.#live());
       const [, , hashes, layers, generations, grows, frozen, manual, capacity, fpr, bits, bytes,
-        keysAdded, exceptions, outdated, seedHigh, seedLow, printHigh, printLow] = engine.numbers(19);
+        keysAdded, exceptions, outdated, universe, seedHigh, seedLow, printHigh, printLow] = engine.numbers(20);
       const [kind, format, layout, kernel, text] = engine.texts(5);
       const meta = [];
       while (wasm.meta(this.#live(), meta.length)) meta.push(engine.texts(2));
       return {
         kind, format, layout, kernel, text, hashes, layers, generations, capacity, fpr, bits,
         bytes, keysAdded, seed: word(seedHigh, seedLow), fingerprint: word(printHigh, printLow),
-        grows: !!grows, frozen: !!frozen, manual: !!manual, exceptions, outdated: !!outdated,
+        grows: !!grows, frozen: !!frozen, manual: !!manual, exceptions, outdated: !!outdated, universe,
         recipe: this.recipe, meta: Object.fromEntries(meta), // also of one called __proto__
       };
     }

@@ -157,6 +157,8 @@ export interface FilterInfo {
   exceptions: number;
   /** Keys were added after the exceptions were found: other good keys may be found. */
   outdated: boolean;
+  /** exact: known keys that are not in it, and never found. */
+  universe: number;
   /** How records became keys: docs/recipes.md. */
   recipe: string;
   meta: Record<string, string>;

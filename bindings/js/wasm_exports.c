@@ -444,6 +444,7 @@ EXPORT("describe") void wasm_describe(const umbel_filter *f) {
         (double)info.frozen,     (double)info.manual,      (double)info.capacity,
         (double)info.fpr,        (double)info.bits,        (double)info.bytes,
         (double)info.keys_added, (double)info.exceptions,  (double)info.outdated,
+        (double)info.universe,
     };
     memcpy(numbers, all, sizeof all);
     put_word(sizeof all / sizeof *all, info.seed);

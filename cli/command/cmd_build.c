@@ -19,11 +19,10 @@
 #include "umbel_text.h"
 
 static const uint8_t options[] = {
-    OPT_OUTPUT,       OPT_FORCE,          OPT_KEYS,   OPT_FPR,         OPT_BYTES,
-    OPT_KIND,         OPT_GIVEN_KEY,      OPT_STRICT, OPT_THREADS,     OPT_QUIET,
-    OPT_JSON,         OPT_HELP,           OPT_META,   OPT_SECRET_FILE, OPT_NEVER,
-    OPT_HASHES,       OPT_SEED,           OPT_TMP,    OPT_LOCK_WAIT,   OPT_MAX_MEMORY,
-    CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
+    OPT_OUTPUT,    OPT_FORCE,       OPT_KEYS,       OPT_FPR,          OPT_BYTES,          OPT_KIND,
+    OPT_GIVEN_KEY, OPT_STRICT,      OPT_THREADS,    OPT_QUIET,        OPT_JSON,           OPT_HELP,
+    OPT_META,      OPT_SECRET_FILE, OPT_NEVER,      OPT_UNIVERSE,     OPT_HASHES,         OPT_SEED,
+    OPT_TMP,       OPT_LOCK_WAIT,   OPT_MAX_MEMORY, CLI_LINE_OPTIONS, CLI_FORMAT_OPTIONS, OPT_END};
 
 /* Reads the input a first time to count its keys. */
 static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
@@ -45,7 +44,10 @@ static uint64_t count_keys(const cli_settings *s, cli_feed feed) {
  * be counted while they are read. */
 static const char *fill_in_plan(const cli_settings *s, cli_filter_params *p, cli_feed feed) {
     bool foreign = cli_is_foreign(p);
-    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0)) p->fpr = CLI_DEFAULT_FPR;
+    umbel_traits traits;
+    umbel_kind_traits(p->kind, &traits); /* against a universe, the rate follows */
+    if (!p->bytes && !p->bits_per_key && !(p->fpr > 0) && !traits.universe)
+        p->fpr = CLI_DEFAULT_FPR;
     if (p->capacity || cli_is_built_once(p->kind) || (p->bytes && (foreign || p->fpr > 0))) {
         return NULL;
     }
@@ -86,38 +88,38 @@ static void need(umbel_err e, const umbel_diag *diag) {
 typedef struct static_build {
     const cli_settings *s;
     umbel_builder *builder;
-    uint64_t keys;
+    cli_good_keys good;
+    umbel_build_report report;
+    uint64_t keys; /* good ones too */
+    cli_lines read;
 } static_build;
 
-/* Until all keys are known each takes 8 bytes, in memory unless --tmp is given. */
 static void add_to_builder(void *ctx, cli_batch *b) {
     static_build *g = ctx;
     umbel_diag diag = {0};
     g->keys += b->lines;
-    if (g->s->max_memory && !g->s->tmp && g->keys > g->s->max_memory / 8) {
-        char keys[UMBEL_QUANTITY];
-        cli_die("build", "--tmp DIR keeps them in a file",
-                "more than %s keys, at 8 bytes each, exceed --max-memory",
-                umbel_count_text(g->s->max_memory / 8, keys));
-    }
+    cli_limit_hashes(g->s, g->keys);
     need(umbel_builder_add(g->builder, b->keys, b->lines, &diag), &diag);
 }
 
 /* Static filters: first all keys, then the filter.  NULL: under this seed their hashes fit no
  * table, as *diag says. */
-static umbel_filter *try_static(const cli_settings *s, const cli_filter_params *params,
-                                const cli_feed *feed, cli_lines *read, umbel_diag *diag) {
+static umbel_filter *try_static(static_build *g, const cli_filter_params *params,
+                                const cli_feed *feed, umbel_diag *diag) {
+    const cli_settings *s = g->s;
     umbel_opts opts = cli_opts_of(s);
-    static_build g = {.s = s};
     umbel_filter *f = NULL;
     if (s->hashes) cli_die("--hashes", "leave it out", "follows from the rate in this kind");
     opts.tmp = s->tmp;
     umbel_params native = cli_native_params(params);
-    need(umbel_builder_new(&native, &opts, &g.builder, diag), diag);
-    cli_job job = {NULL, add_to_builder, &g};
-    *read = cli_pipeline(feed, &job);
-    umbel_err e = umbel_builder_finish(g.builder, &f, diag);
-    umbel_builder_free(g.builder);
+    need(umbel_builder_new(&native, &opts, &g->builder, diag), diag);
+    g->good = cli_good_keys_read(s, params, feed, g->builder);
+    g->keys = g->good.told;
+    cli_job job = {NULL, add_to_builder, g};
+    g->read = cli_pipeline(feed, &job);
+    umbel_err e = umbel_builder_finish(g->builder, &f, diag);
+    umbel_builder_report(g->builder, &g->report);
+    umbel_builder_free(g->builder);
     if (e == UMBEL_EINVAL && strcmp(diag->field, "seed") == 0) return NULL;
     need(e, diag);
     umbel_info info;
@@ -133,14 +135,19 @@ static umbel_filter *try_static(const cli_settings *s, const cli_filter_params *
 /* Hashes that fit no table hardly ever come about by chance, but anyone who knows the seed can
  * choose such keys; under a seed drawn now they are like any others. */
 static umbel_filter *build_static(const cli_settings *s, cli_filter_params *params, cli_feed *feed,
-                                  cli_good_keys *good, cli_lines *read) {
+                                  cli_lines *read) {
     enum { SEEDS = 4 };
     umbel_diag diag = {0};
     cli_settings silent = *s;
     silent.quiet = true; /* the first reading has already warned */
+    static_build g = {.s = s};
     for (int tried = 1;; tried++) {
-        umbel_filter *f = try_static(s, params, feed, read, &diag);
-        if (f) return f;
+        umbel_filter *f = try_static(&g, params, feed, &diag);
+        if (f) {
+            *read = g.read;
+            cli_good_keys_report(&g.good, &g.report, f, s);
+            return f;
+        }
         const char *way_out = cli_given(s, OPT_SEED) ? "another --seed, or none"
                               : cli_feed_once(feed)  ? "--seed with a number that nobody knows, or "
                                                        "FILEs, which can be read again"
@@ -149,9 +156,7 @@ static umbel_filter *build_static(const cli_settings *s, cli_filter_params *para
         cli_draw(&params->seed, sizeof params->seed);
         cli_note("build", "no table fits the hashes of these keys: once more, with seed %" PRIu64,
                  params->seed);
-        umbel_never_free(good->never);
-        *good = cli_good_keys_read(&silent, params, feed);
-        feed->never = good->never;
+        g.s = &silent;
         feed->quiet = true;
     }
 }
@@ -183,25 +188,45 @@ static umbel_filter *build_counted(const cli_settings *s, cli_filter_params *par
     return build_once(s, params, feed, read, status);
 }
 
+/* --universe is for one kind, and that kind for --universe. */
+static void choose_exact(const cli_settings *s, cli_filter_params *p) {
+    umbel_traits traits;
+    umbel_kind_traits(p->kind, &traits);
+    if (traits.universe && !cli_given(s, OPT_UNIVERSE)) {
+        cli_die("--kind", "--universe FILE has the known good keys",
+                "%s is for a universe of known keys", umbel_kind_name(p->kind));
+    }
+    if (!cli_given(s, OPT_UNIVERSE)) return;
+    if (p->kind != UMBEL_KIND_AUTO && !traits.universe) {
+        cli_die("--universe", "--never makes exceptions in other kinds", "not for kind %s",
+                umbel_kind_name(p->kind));
+    }
+    if (cli_is_foreign(p)) cli_die("--universe", NULL, "only for native filters");
+    p->kind = UMBEL_KIND_EXACT;
+}
+
 static int run(const cli_settings *s) {
     cli_filter_claim_output(s); /* before the work, which may take hours */
     cli_refuse_as_input(s->output, s->args, s->nargs);
     cli_filter_params params = cli_params_of(s);
+    choose_exact(s, &params);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_feed feed = cli_feed_of(s, s->args, s->nargs, &recipe);
     bool planned = params.capacity;
     const char *pipe = fill_in_plan(s, &params, feed);
     warn_of_limits(&params, s->output);
-    cli_good_keys good = cli_good_keys_read(s, &params, &feed);
+    bool once = cli_is_built_once(params.kind);
+    cli_good_keys good = {0};
+    if (!once) good = cli_good_keys_read(s, &params, &feed, NULL);
     feed.never = good.never;
     feed.activity = s->quiet ? NULL : "building";
     cli_lines read;
     int status = CLI_YES;
-    umbel_filter *f =
-        pipe                             ? cli_build_piped(s, &params, &feed, pipe, &read)
-        : cli_is_built_once(params.kind) ? build_static(s, &params, &feed, &good, &read)
-        : planned || !params.capacity    ? build_once(s, &params, &feed, &read, &status)
-                                         : build_counted(s, &params, &feed, &read, &status);
+    umbel_filter *f = pipe   ? cli_build_piped(s, &params, &feed, pipe, &read)
+                      : once ? build_static(s, &params, &feed, &read)
+                      : planned || !params.capacity
+                          ? build_once(s, &params, &feed, &read, &status)
+                          : build_counted(s, &params, &feed, &read, &status);
     cli_filter_set_meta(f, s, recipe);
     cli_good_keys_finish(&good, f, s);
     cli_filter_save(f, params.format, s->output);
@@ -222,6 +247,8 @@ const cli_command cli_command_build = {
                 "zcat urls.gz | umbel build -n 50M -p 1% -o urls.umb\n"
                 "# The smallest blocklist: built once, never changed\n"
                 "umbel build --kind smallest -p 1e-6 -o list.umb urls.txt\n"
+                "# A list that is never wrong about any key in good.txt\n"
+                "umbel build --universe good.txt -o revoked.umb revoked.txt\n"
                 "# A column of a CSV file, in lowercase; check does the same to its input\n"
                 "umbel build --csv --header -k email --lower -o users.umb users.csv\n"
                 "# Untrusted input: a filter whose collisions cannot be predicted\n"

@@ -10,17 +10,31 @@
 #include "umbel_text.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {
-    if (e) cli_die_err("--never", e, diag, NULL);
+    if (e) cli_die_err("good keys", e, diag, NULL);
+}
+
+void cli_limit_hashes(const cli_settings *s, uint64_t keys) {
+    char most[UMBEL_QUANTITY];
+    if (!s->max_memory || s->tmp || keys <= s->max_memory / 8) return;
+    cli_die("build", "--tmp DIR keeps them in a file",
+            "more than %s keys, at 8 bytes each, exceed --max-memory",
+            umbel_count_text(s->max_memory / 8, most));
 }
 
 typedef struct asking {
+    umbel_builder *builder; /* or NULL */
     umbel_never *never;
     const umbel_recipe *recipe;
+    const cli_settings *s;
+    uint64_t told; /* to the builder */
 } asking;
 
-static void ask(const asking *a, const umbel_key *keys, size_t n) {
+static void ask(asking *a, const umbel_key *keys, size_t n) {
     umbel_diag diag = {0};
-    need(umbel_never_lookups(a->never, a->recipe, keys, n, &diag), &diag);
+    if (a->builder) cli_limit_hashes(a->s, a->told += n);
+    need(a->builder ? umbel_builder_never_lookups(a->builder, a->recipe, keys, n, &diag)
+                    : umbel_never_lookups(a->never, a->recipe, keys, n, &diag),
+         &diag);
 }
 
 static void ask_lines(void *ctx, cli_batch *b) {
@@ -32,7 +46,7 @@ static void ask_lines(void *ctx, cli_batch *b) {
 enum { FORMS = UMBEL_DOMAIN_UNKNOWN + 1, SHOWN = 3, SHOWN_LEN = 80 };
 
 typedef struct forms {
-    const asking *asking; /* for exceptions */
+    asking *asking; /* for exceptions */
     uint64_t count[FORMS];
     char unknown[SHOWN][SHOWN_LEN + 1]; /* the first of them */
     size_t shown;
@@ -80,7 +94,7 @@ static void say_forms(const forms *f) {
 }
 
 /* Reads the list an extra time, which a pipe does not allow. */
-static void read_list(const cli_settings *s, const cli_feed *feed, const asking *a) {
+static void read_list(const cli_settings *s, const cli_feed *feed, asking *a) {
     forms f = {.asking = a};
     if (cli_feed_once(feed)) {
         cli_warn("exceptions_unread", "--domains",
@@ -101,7 +115,7 @@ static void read_list(const cli_settings *s, const cli_feed *feed, const asking 
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
-                                 const cli_feed *feed) {
+                                 const cli_feed *feed, umbel_builder *builder) {
     cli_good_keys good = {0};
     umbel_diag diag = {0};
     bool list = strcmp(umbel_recipe_text(feed->recipes[0]), "domain") == 0;
@@ -112,9 +126,9 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
     }
     umbel_params native = cli_native_params(params);
     umbel_opts opts = {.secret = s->secret};
-    need(umbel_never_new(&native, &opts, &good.never, &diag), &diag);
+    if (!builder) need(umbel_never_new(&native, &opts, &good.never, &diag), &diag);
     good.domains = list;
-    asking a = {good.never, feed->recipes[0]};
+    asking a = {builder, good.never, feed->recipes[0], s, 0};
     if (list) read_list(s, feed, &a);
     if (s->never.count) {
         cli_feed own = *feed;
@@ -126,35 +140,47 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
         cli_job job = {NULL, ask_lines, &a};
         cli_pipeline(&own, &job);
     }
+    good.told = a.told;
     return good;
 }
 
-void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s) {
-    umbel_never_result result = {0};
-    umbel_diag diag = {0};
+static void say_exceptions(const cli_good_keys *good, const umbel_build_report *r) {
     char asked[UMBEL_QUANTITY], found[UMBEL_QUANTITY];
-    if (!good->never) return;
-    need(umbel_never_finish(good->never, f, &result, &diag), &diag);
-    umbel_never_free(good->never);
-    good->never = NULL;
-    if (result.asked && !s->quiet) {
-        fprintf(stderr, "umbel: good %s: %s asked, %s exception%s\n",
-                good->domains ? "names" : "keys", umbel_count_text(result.asked, asked),
-                umbel_count_text(result.exceptions, found), result.exceptions == 1 ? "" : "s");
-        if (good->domains) {
-            fputs("umbel: good names: other names below them may be caught at the list's rate; "
-                  "give those that matter, too (www.NAME)\n",
-                  stderr);
-        }
+    fprintf(stderr, "umbel: good %s: %s asked, %s exception%s\n", good->domains ? "names" : "keys",
+            umbel_count_text(r->never, asked), umbel_count_text(r->exceptions, found),
+            r->exceptions == 1 ? "" : "s");
+    if (good->domains) {
+        fputs("umbel: good names: other names below them may be caught at the list's rate; "
+              "give those that matter, too (www.NAME)\n",
+              stderr);
     }
-    if (!result.members) return;
-    umbel_count_text(result.members, found);
+}
+
+void cli_good_keys_report(const cli_good_keys *good, const umbel_build_report *r,
+                          const umbel_filter *f, const cli_settings *s) {
+    char found[UMBEL_QUANTITY];
+    umbel_info info;
+    umbel_describe(f, &info);
+    bool has_list = info.kind != UMBEL_KIND_EXACT; /* that needs no exceptions */
+    if (r->never && has_list && !s->quiet) say_exceptions(good, r);
+    if (!r->members) return;
+    umbel_count_text(r->members, found);
     if (good->domains) {
         cli_warn("listed_as_well", "good names",
                  "listed as well, or below a listed name: %s; listed names win", found);
     } else {
         cli_warn("listed_as_well", "good keys", "listed as well: %s; they are found", found);
     }
+}
+
+void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s) {
+    umbel_build_report report = {0};
+    umbel_diag diag = {0};
+    if (!good->never) return;
+    need(umbel_never_finish(good->never, f, &report, &diag), &diag);
+    umbel_never_free(good->never);
+    good->never = NULL;
+    cli_good_keys_report(good, &report, f, s);
 }
 
 int cli_good_keys_status(const umbel_filter *f, const char *name, uint64_t before, int status) {

@@ -9,17 +9,27 @@
 #include "options/filter_options.h"
 
 typedef struct cli_good_keys {
-    umbel_never *never; /* NULL: there are none */
+    umbel_never *never; /* NULL: there are none, or a builder has them */
     bool domains;
+    uint64_t told; /* keys that a builder was told of */
 } cli_good_keys;
 
-/* Reads the good keys by the feed's recipe: those of --never, and the exceptions in a block list
- * (@@||name^).  For a block list it also reports the forms of its lines. */
-cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
-                                 const cli_feed *feed);
+/* Until a filter that is built once has all its keys and good keys, each takes 8 bytes, in memory
+ * unless --tmp is given: dies if that is more than --max-memory. */
+void cli_limit_hashes(const cli_settings *s, uint64_t keys);
 
-/* Gives the filter its exceptions and reports how many. */
+/* Reads the good keys by the feed's recipe: those of --universe and --never, and the exceptions in a
+ * block list (@@||name^).  For a block list it also reports the forms of its lines.  With a builder
+ * they are told to it. */
+cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
+                                 const cli_feed *feed, umbel_builder *builder);
+
+/* Gives the filter its exceptions, unless its builder did, and reports how many. */
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s);
+
+/* Reports what a builder did with them. */
+void cli_good_keys_report(const cli_good_keys *good, const umbel_build_report *report,
+                          const umbel_filter *f, const cli_settings *s);
 
 /* Warns if f has fewer exceptions than there were before: good keys may be found again.  Returns
  * the exit status of a command that would otherwise end with `status`. */

@@ -35,6 +35,9 @@ OPTION(SPOOL, "", "tmp", "DIR", "FILE", TEXT, tmp,
        "keep a pipe that is read twice in a file in DIR ($TMPDIR, or /tmp)")
 OPTION(NEVER, "", "never", "FILE", "FILE", LIST, never,
        "never find the keys in FILE, unless they are added as well; may be repeated")
+OPTION(UNIVERSE, "", "universe", "FILE", "FILE", LIST, never,
+       "make an exact filter, which finds none of the keys in FILE, however many, unless they are "
+       "added as well; may be repeated")
 OPTION(UNIVERSE_SIZE, "", "universe", "KEYS", NULL, COUNT, universe,
        "exact: a filter that is never wrong about this many other keys, known when it is built")
 OPTION(HASHES, "", "hashes", "K", NULL, COUNT32, hashes,

@@ -59,6 +59,23 @@ static void summarise_lines(const cli_lines *read, FILE *to) {
     }
 }
 
+/* What no answer is wrong about, of a kind for a universe of known keys; the rate is that of all
+ * others, and never to be shown without that. */
+static bool knows_universe(const umbel_info *info) {
+    umbel_traits traits;
+    return umbel_kind_traits(info->kind, &traits) && traits.universe;
+}
+
+static const char *exact_text(const umbel_info *info, double rate, char *text, size_t cap) {
+    char keys[UMBEL_QUANTITY], others[UMBEL_QUANTITY];
+    uint64_t known = info->universe > UINT64_MAX - info->keys_added
+                         ? UINT64_MAX
+                         : info->universe + info->keys_added;
+    snprintf(text, cap, "%s known key%s, %s for others", umbel_count_text(known, keys),
+             known == 1 ? "" : "s", umbel_rate_text(rate, others));
+    return text;
+}
+
 void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *read) {
     bool to_stdout = s->output && strcmp(s->output, "-") == 0;
     if (s->json) {
@@ -96,9 +113,14 @@ void cli_summary(const umbel_filter *f, const cli_settings *s, const cli_lines *
     double bits = bits_per_key(info, &state.health);
     char number[UMBEL_QUANTITY];
     if (bits > 0) snprintf(each, sizeof each, " (%s bits per key)", cli_real_text(bits, 1, number));
-    fprintf(to, "%s in %s%s%s, %s; false-positive rate %s%s", cli_keys_text(&state.health, keys),
-            umbel_size_text(info->bytes, size), each, takes, umbel_kind_name(info->kind),
-            cli_rate_now_text(&state.health, now), promised);
+    fprintf(to, "%s in %s%s%s, %s", cli_keys_text(&state.health, keys),
+            umbel_size_text(info->bytes, size), each, takes, umbel_kind_name(info->kind));
+    if (knows_universe(info)) {
+        char exact[4 * UMBEL_QUANTITY];
+        fprintf(to, " for %s", exact_text(info, state.now.rate, exact, sizeof exact));
+    } else {
+        fprintf(to, "; false-positive rate %s%s", cli_rate_now_text(&state.health, now), promised);
+    }
     cli_sentence_end(to);
 }
 
@@ -169,7 +191,13 @@ static void describe_load(cli_report *r, const umbel_filter *f, const cli_state 
     cli_report_text(r, "fill", NULL, text);
     cli_report_json(r, "fill", cli_json_real(fill));
     cli_report_count(r, NULL, "bits_set", now->bits_set);
-    cli_report_rate_now(r, "rate now", &s->health);
+    bool exact = knows_universe(info);
+    if (exact) {
+        char known[4 * UMBEL_QUANTITY];
+        cli_report_text(r, "exact for", NULL, exact_text(info, now->rate, known, sizeof known));
+        cli_report_count(r, NULL, "universe", info->universe);
+    }
+    cli_report_rate_now(r, exact ? "rate for others" : "rate now", &s->health);
     if (info->fpr > 0) cli_report_rate(r, "rate promised", "fpr", info->fpr);
     if (cli_alike_fails(s)) {
         cli_report_rate(r, "rate of like keys", "fpr_alike", now->rate_alike);

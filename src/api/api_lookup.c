@@ -183,25 +183,32 @@ umbel_err umbel_lookup_keys(const umbel_lookup *l, const umbel_key *keys, const 
 
 /* ---- good keys ---------------------------------------------------------------------------- */
 
+/* Who is told of good keys: a builder, or an umbel_never. */
 typedef struct asking {
+    umbel_builder *builder;
     umbel_never *never;
     umbel_diag *diag;
     umbel_err err;
 } asking;
 
+static umbel_err tell(const asking *a, const umbel_key *keys, size_t n) {
+    return a->builder ? umbel_builder_never(a->builder, keys, n, a->diag)
+                      : umbel_never_ask(a->never, keys, n, a->diag);
+}
+
 static bool ask_never(void *ctx, umbel_key key) {
     asking *a = ctx;
-    if (!a->err) a->err = umbel_never_ask(a->never, &key, 1, a->diag);
+    if (!a->err) a->err = tell(a, &key, 1);
     return false; /* so that the parents follow */
 }
 
-umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe, const umbel_key *good,
-                              size_t n, umbel_diag *diag) {
+static umbel_err tell_lookups(asking a, const umbel_recipe *recipe, const umbel_key *good,
+                              size_t n) {
     uint32_t traits = umbel_recipe_traits(recipe);
     const umbel_lookup every = {.recipe = recipe,
                                 .line = traits & UMBEL_RECIPE_LINE,
                                 .parents = traits & UMBEL_RECIPE_PARENTS};
-    asking a = {never, diag, UMBEL_OK};
+    if (every.line) return tell(&a, good, n);
     const umbel_confirm by = {ask_never, &a};
     uint8_t hit[BATCH];
     for (size_t from = 0; from < n && !a.err; from += BATCH) {
@@ -209,6 +216,16 @@ umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe, co
         ask(&every, (batch){good + from, NULL, some}, &by, hit, NULL);
     }
     return a.err;
+}
+
+umbel_err umbel_builder_never_lookups(umbel_builder *builder, const umbel_recipe *recipe,
+                                      const umbel_key *good, size_t n, umbel_diag *diag) {
+    return tell_lookups((asking){.builder = builder, .diag = diag}, recipe, good, n);
+}
+
+umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe, const umbel_key *good,
+                              size_t n, umbel_diag *diag) {
+    return tell_lookups((asking){.never = never, .diag = diag}, recipe, good, n);
 }
 
 /* ---- texts -------------------------------------------------------------------------------- */

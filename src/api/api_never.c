@@ -12,6 +12,7 @@
  */
 #include <stdlib.h>
 
+#include "api/good_keys.h"
 #include "core/diag.h"
 #include "hash/native_hash.h"
 #include "kind/checked_pieces.h"
@@ -39,19 +40,23 @@ static umbel_err no_memory(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the good keys");
 }
 
-umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts, umbel_never **out,
-                          umbel_diag *diag) {
-    umbeli_settings settings;
-    umbel_err e = umbeli_settings_from(opts, &settings, diag);
-    if (e) return e;
-    umbel_never *n = umbeli_new(&settings, sizeof *n);
+umbel_err umbeli_never_new(const umbel_params *params, const umbeli_settings *settings,
+                           umbel_never **out, umbel_diag *diag) {
+    umbel_never *n = umbeli_new(settings, sizeof *n);
     if (!n) return no_memory(diag);
-    n->settings = settings;
-    n->shape = umbeli_kind_shape(params, &settings);
+    n->settings = *settings;
+    n->shape = umbeli_kind_shape(params, settings);
     n->wide = params->kind == UMBEL_KIND_AUTO || params->kind == UMBEL_KIND_CLASSIC;
     n->words = n->wide ? 3 : 1;
     *out = n;
     return UMBEL_OK;
+}
+
+umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts, umbel_never **out,
+                          umbel_diag *diag) {
+    umbeli_settings settings;
+    umbel_err e = umbeli_settings_from(opts, &settings, diag);
+    return e ? e : umbeli_never_new(params, &settings, out, diag);
 }
 
 void umbel_never_free(umbel_never *n) {
@@ -245,7 +250,7 @@ static bool collect(const umbel_never *n, const umbel_filter *f, uint64_t *found
     return true;
 }
 
-umbel_err umbel_never_finish(umbel_never *n, umbel_filter *filter, umbel_never_result *result,
+umbel_err umbel_never_finish(umbel_never *n, umbel_filter *filter, umbel_build_report *report,
                              umbel_diag *diag) {
     const char *differ = hashes_differ(n, filter);
     if (differ) return umbeli_fail(diag, UMBEL_EMISMATCH, differ);
@@ -262,7 +267,7 @@ umbel_err umbel_never_finish(umbel_never *n, umbel_filter *filter, umbel_never_r
         e = umbeli_fail(diag, UMBEL_EFULL, "exceptions: more than 64000; promise a lower rate");
     }
     umbeli_delete(&n->settings, found);
-    if (e || !result) return e;
-    *result = (umbel_never_result){.asked = n->count, .members = n->in_both, .exceptions = count};
+    if (e || !report) return e;
+    *report = (umbel_build_report){.never = n->count, .members = n->in_both, .exceptions = count};
     return UMBEL_OK;
 }

@@ -8,8 +8,8 @@
 
 #include "plan/static_layout.h"
 
-/* With fewer members most slots of the verdicts may be 0, and the verdict on a stranger is less of
- * a toss. */
+/* With fewer members most slots of the verdicts may be alike, and the verdict on a stranger is no
+ * toss; so there are fingerprints in any case, else there might be no rate below 1. */
 enum { FEW = 64 };
 
 static double rate_of(double prints, uint64_t members) {
@@ -28,7 +28,7 @@ static double rate_of_width(uint64_t members, uint32_t width) {
 }
 
 uint32_t umbeli_exact_width(uint64_t members, uint64_t others, double fpr) {
-    uint32_t width = 0;
+    uint32_t width = members < FEW;
     if (members == 0) return 0;
     while (width < UMBELI_TIGHT_MAX_WIDTH &&
            ldexp((double)others, -(int)width - 1) > (double)members) {

@@ -43,6 +43,7 @@ def fixtures():
     write("other-urls.txt", lines(5000, 9000))
     write("new-urls.txt", lines(4000, 4010))
     write("today.txt", lines(10, 30)), write("yesterday.txt", lines(1, 20))
+    write("good.txt", lines(5000, 9000)), write("revoked.txt", lines(1, 30))
     write("open.txt", lines(1, 9)), write("closed.txt", lines(2, 4)), write("keys.txt", lines(1, 9, "%d"))
     log = lines(1, 50, '192.0.2.%d - - [18/Nov/2026:01:02:03 +0000] "GET https://example.org/7 HTTP/1.1" 200 5')
     write("access.log", log), write("events.log", log), write("alarms.log", log), write("text.txt", lines(1, 9, "word%d"))

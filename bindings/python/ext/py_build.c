@@ -22,71 +22,60 @@ static const umbelpy_field build_fields[] = {
     {0},
 };
 
-typedef struct building {
-    umbel_builder *builder;
-    umbel_never *never; /* or NULL */
-} building;
-
 static umbel_err work_build(void *ctx, const umbel_key *keys, size_t n, size_t at,
                             umbel_diag *diag) {
-    const building *b = ctx;
     (void)at;
-    umbel_err e = umbel_builder_add(b->builder, keys, n, diag);
-    return e || !b->never ? e : umbel_never_show(b->never, keys, n, diag);
+    return umbel_builder_add(ctx, keys, n, diag);
 }
 
-typedef struct asking {
-    umbel_never *never;
+typedef struct telling {
+    umbel_builder *builder;
     umbel_recipe *recipe; /* by which they will be looked up */
-} asking;
+} telling;
 
-static umbel_err work_ask(void *ctx, const umbel_key *keys, size_t n, size_t at, umbel_diag *diag) {
-    const asking *a = ctx;
+static umbel_err work_tell(void *ctx, const umbel_key *keys, size_t n, size_t at,
+                           umbel_diag *diag) {
+    const telling *t = ctx;
     (void)at;
-    return umbel_never_lookups(a->never, a->recipe, keys, n, diag);
+    return umbel_builder_never_lookups(t->builder, t->recipe, keys, n, diag);
 }
 
-/* Asks about all good keys, if any were given. */
-static bool ask_good(umbelpy_state *state, const umbelpy_request *request, umbel_never **never) {
-    umbel_diag diag = {0};
+/* Tells the builder of all good keys, if any were given. */
+static bool tell_good(umbelpy_state *state, const umbelpy_request *request,
+                      umbel_builder *builder) {
     if (!request->never) return true;
-    umbel_err e = umbel_never_new(&request->params, &request->opts, never, &diag);
-    if (e) return umbelpy_fail(state, e, &diag, NULL);
     PyObject *text = request->recipe ? Py_NewRef(request->recipe) : PyUnicode_FromString("line");
-    asking a = {*never, text ? umbelpy_parse_recipe(state, text) : NULL};
+    telling t = {builder, text ? umbelpy_parse_recipe(state, text) : NULL};
     umbelpy_batch *good =
-        a.recipe ? umbelpy_batch_open(state, request->never, request->type, false) : NULL;
-    bool ok = good && umbelpy_batch_run(state, good, NULL, UMBELPY_WRITE, work_ask, &a);
+        t.recipe ? umbelpy_batch_open(state, request->never, request->type, false) : NULL;
+    bool ok = good && umbelpy_batch_run(state, good, NULL, UMBELPY_WRITE, work_tell, &t);
     if (good) umbelpy_batch_close(good);
-    umbel_recipe_free(a.recipe);
+    umbel_recipe_free(t.recipe);
     Py_XDECREF(text);
     return ok;
 }
 
-static umbel_err finish(const building *b, umbel_filter **filter, umbel_diag *diag) {
+static umbel_err finish(umbel_builder *builder, umbel_filter **filter, umbel_diag *diag) {
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e = umbel_builder_finish(b->builder, filter, diag);
-    if (!e && b->never) e = umbel_never_finish(b->never, *filter, NULL, diag);
-    if (e) umbel_free(*filter);
+    umbel_err e = umbel_builder_finish(builder, filter, diag);
     PyEval_RestoreThread(thread);
     return e;
 }
 
 /* The filter, or NULL with an exception.  batch NULL: from the records of a file. */
 static PyObject *build_from(umbelpy_state *state, umbelpy_batch *batch, umbelpy_request *request) {
-    building b = {0};
+    umbel_builder *b = NULL;
     umbel_filter *filter = NULL;
     umbel_diag diag = {0};
-    umbel_err e = umbel_builder_new(&request->params, &request->opts, &b.builder, &diag);
+    umbel_err e = umbel_builder_new(&request->params, &request->opts, &b, &diag);
     if (e) return umbelpy_fail(state, e, &diag, NULL);
-    bool ok = ask_good(state, request, &b.never);
+    bool ok = tell_good(state, request, b);
     if (ok) {
-        ok = batch ? umbelpy_batch_run(state, batch, NULL, UMBELPY_WRITE, work_build, &b)
-                   : umbelpy_work_lines(state, request->object, request->recipe, work_build, &b);
+        ok = batch ? umbelpy_batch_run(state, batch, NULL, UMBELPY_WRITE, work_build, b)
+                   : umbelpy_work_lines(state, request->object, request->recipe, work_build, b);
     }
-    if (ok) e = finish(&b, &filter, &diag);
-    umbel_builder_free(b.builder);
-    umbel_never_free(b.never);
+    if (ok) e = finish(b, &filter, &diag);
+    umbel_builder_free(b);
     if (!ok) return NULL;
     if (e) return umbelpy_fail(state, e, &diag, NULL);
     if (request->recipe && !umbelpy_apply_recipe(state, filter, request->recipe)) {
@@ -118,9 +107,10 @@ PyObject *umbelpy_build(PyObject *module, PyObject *args, PyObject *kwargs) {
     if (umbelpy_request_read(state, &request, build_fields, 2, 1, args, kwargs)) {
         umbel_params *params = &request.params;
         if (params->kind == UMBEL_KIND_AUTO) params->kind = UMBEL_KIND_STATIC;
-        if (params->fpr == 0 && params->bytes == 0) params->fpr = 0.01;
         umbel_traits traits;
         umbel_kind_traits(params->kind, &traits);
+        bool follows = traits.universe; /* the rate, from the numbers of keys and good keys */
+        if (params->fpr == 0 && params->bytes == 0 && !follows) params->fpr = 0.01;
         bool counted = !traits.built_once && !params->capacity;
         if (!request.object || !umbelpy_is_file(request.object)) {
             made = build_batch(state, &request, counted);

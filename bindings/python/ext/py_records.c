@@ -45,6 +45,7 @@ static PyGetSetDef info_fields[] = {
     FIELD(17, "manual", "Only advance() moves the window on."),
     FIELD(18, "exceptions", "Keys that would be found by mistake, and are not."),
     FIELD(19, "outdated", "Keys were added after the exceptions were found."),
+    FIELD(20, "universe", "Exact: known keys that are not in it, and never found."),
     {0},
 };
 
@@ -134,6 +135,7 @@ PyObject *umbelpy_info(umbelpy_state *state, const umbel_info *info) {
         PyBool_FromLong(info->manual),
         whole(info->exceptions),
         PyBool_FromLong(info->outdated),
+        whole(info->universe),
     };
     return RECORD(state->info_type, values);
 }
