@@ -18,9 +18,9 @@ typedef struct cli_good_keys {
  * unless --tmp is given: dies if that is more than --max-memory. */
 void cli_limit_hashes(const cli_settings *s, uint64_t keys);
 
-/* Reads the good keys by the feed's recipe: those of --universe and --never, and the exceptions in a
- * block list (@@||name^).  For a block list it also reports the forms of its lines.  With a builder
- * they are told to it. */
+/* Reads the good keys by the feed's recipe: those of --universe and --never, and the exceptions in
+ * a block list (@@||name^).  For a block list it also reports the forms of its lines.  With a
+ * builder they are told to it. */
 cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
                                  const cli_feed *feed, umbel_builder *builder);
 
