@@ -23,7 +23,7 @@ static size_t turns = 9;
 
 static void must(umbel_err e, const char *what) {
     if (!e) return;
-    fprintf(stderr, "umbel-bench: %s: %s\n", what, umbel_strerror(e));
+    fprintf(stderr, "umbel-bench: %s: %s\n", what, umbel_err_name(e));
     exit(2);
 }
 

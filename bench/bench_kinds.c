@@ -28,7 +28,7 @@ static int nkinds;
 
 static void must(umbel_err e) {
     if (!e) return;
-    fprintf(stderr, "umbel-bench-kinds: %s\n", umbel_strerror(e));
+    fprintf(stderr, "umbel-bench-kinds: %s\n", umbel_err_name(e));
     exit(2);
 }
 

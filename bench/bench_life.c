@@ -12,7 +12,7 @@ enum { ROUNDS = 101, SLICE = 64 * 1024, SHARING_TURNS = 7 };
 
 static void must(umbel_err e, const char *what) {
     if (!e) return;
-    fprintf(stderr, "umbel-bench: %s: %s\n", what, umbel_strerror(e));
+    fprintf(stderr, "umbel-bench: %s: %s\n", what, umbel_err_name(e));
     exit(2);
 }
 

@@ -13,7 +13,7 @@
  *   errors     A function that can fail returns umbel_err; UMBEL_OK is 0.  On failure nothing
  *              changes except *diag (optional), which says what failed and where.
  *   ownership  A filter written to *out is yours; umbel_free frees it.  The library keeps no
- *              pointer that you pass in, with one exception: umbel_view.
+ *              pointer that you pass in, with one exception: UMBEL_MAP.
  *   validity   A filter that exists is valid.  Decoding checks everything; there is no second step.
  *   keys       Bytes with a length.  Empty keys and NUL bytes are ordinary keys.
  *   bytes      A filter's bits depend only on its parameters and its keys, never on CPU, compiler,
@@ -103,7 +103,6 @@ typedef struct umbel_diag {
 /* Writes the whole message, such as "payload checksum: the bits are damaged, at byte 4096", into
  * text, truncated to cap bytes including its NUL, and returns text.  diag may be NULL. */
 UMBEL_API const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap);
-UMBEL_API const char *umbel_strerror(umbel_err err); /* the error alone; never NULL              */
 UMBEL_API const char *umbel_err_name(umbel_err err); /* "EINVAL"; NULL: no such error            */
 
 /* ---- Life cycle --------------------------------------------------------------------------- */
@@ -248,12 +247,10 @@ UMBEL_API uint32_t umbel_count(const umbel_filter *filter, const void *key, size
  * generations + 1 such steps have followed it. */
 UMBEL_API umbel_err umbel_advance(umbel_filter *filter, umbel_diag *diag);
 
-/* Hash once, look up often: umbel_hash gives a key's 64-bit hash, valid for every filter with the
- * same layout, seed and secret.  Classic filters need more bits: for them umbel_takes_hashes is
- * false, hashes are 0, lookups return true, and adds return UMBEL_ENOTSUP.  Your own hashes must be
- * uniform over all 64 bits: pass integers through umbel_mix first, or every promise is void. */
-UMBEL_API bool umbel_takes_hashes(const umbel_filter *filter);
-UMBEL_API uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len);
+/* Hash once, look up often: umbel_hash_many gives keys' 64-bit hashes, valid for every filter with
+ * the same layout, seed and secret.  Classic filters need more bits: their umbel_info.takes_hashes
+ * is false, hashing and adding return UMBEL_ENOTSUP, and lookups return true.  Your own hashes must
+ * be uniform over all 64 bits: pass integers through umbel_mix first, or every promise is void. */
 UMBEL_API umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                                     uint64_t *hashes, umbel_diag *diag);
 UMBEL_API inline uint64_t umbel_mix(uint64_t number);
@@ -361,7 +358,8 @@ typedef struct umbel_info {
     bool manual;         /* windows that only umbel_advance advances                             */
     uint32_t exceptions; /* good keys that would be found by mistake (umbel_never), and are not  */
     bool outdated;       /* keys were added after the exceptions were found                      */
-    uint8_t reserved8[3];
+    bool takes_hashes;   /* umbel_hash_many and its like work                                    */
+    uint8_t reserved8[2];
     uint64_t universe; /* exact: known keys that are not in it, about which it is never wrong     */
     uint64_t reserved[2];
 } umbel_info;
@@ -411,24 +409,27 @@ UMBEL_API void umbel_judge(const umbel_info *info, const umbel_measurement *now,
 
 /* ---- Bytes and files ---------------------------------------------------------------------- */
 
+/* What is to become of bytes or a file. */
+typedef enum umbel_how {
+    UMBEL_LOAD = 0,  /* a filter of its own, writable (static ones stay read-only)               */
+    UMBEL_MAP = 1,   /* a read-only filter over them, immediate at any size                       */
+    UMBEL_EDIT = 2,  /* LOAD, but of a native file only pages that are written to are copied      */
+    UMBEL_VERIFY = 3 /* nothing, after all that LOAD checks; opts and out are not used            */
+} umbel_how;
+
 /* Makes a filter from untrusted bytes, which must be exactly one filter.  Allocates no more than
  * they justify, and for an empty filter whose bits are not stored (datasketches) at most 64 MiB, or
  * opts->max_bytes if that is given.  If `as` is NULL, the format is recognised; otherwise `as`
  * names the format and, where the bytes do not say enough about themselves, what the filter was
- * made with. */
-UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
-                                 const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-
-/* Like umbel_decode without copying: a read-only filter over `bytes`, which must outlive it
- * unchanged.  Reads the header and the checksums, and the bits only if they are no more than a MiB:
- * lookups check what they read (umbel_damage).  UMBEL_ENOTSUP where the format has no views. */
-UMBEL_API umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as,
-                               const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-
-/* Checks everything that umbel_decode checks, checksums included, and makes nothing.  Needs no
- * secret. */
-UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as,
-                                 umbel_diag *diag);
+ * made with.
+ *
+ * UMBEL_MAP: the bytes must outlive the filter unchanged.  Reads the header and the checksums, and
+ * the bits only if they are no more than a MiB: lookups check what they read (umbel_damage).
+ * UMBEL_ENOTSUP where the format cannot be used in place.  UMBEL_VERIFY checks everything,
+ * checksums included, and needs no secret. */
+UMBEL_API umbel_err umbel_decode(const void *bytes, size_t len, umbel_how how,
+                                 const umbel_foreign *as, const umbel_opts *opts,
+                                 umbel_filter **out, umbel_diag *diag);
 
 /* Whether lookups in a view or a mapped file have met damage; ask after them.  UMBEL_ECORRUPT: some
  * piece of 1 MiB, which *diag names, does not have the checksum that a native file keeps for it;
@@ -439,32 +440,17 @@ UMBEL_API umbel_err umbel_verify(const void *bytes, size_t len, const umbel_fore
  * checksums, and filters opened with opts.unchecked are not checked: UMBEL_OK. */
 UMBEL_API umbel_err umbel_damage(const umbel_filter *filter, umbel_diag *diag);
 
-/* umbel_view, umbel_decode and umbel_verify for files.  umbel_file_open maps the file: immediate at
- * any size, shared between processes, read-only.  Truncating a mapped file kills the reader
- * (SIGBUS), and overwriting it in place gives wrong answers, so replace files, as umbel_file_save
- * does.  umbel_file_load gives a writable filter. */
-UMBEL_API umbel_err umbel_file_open(const char *path, const umbel_foreign *as,
+/* umbel_decode for a file.  A mapped file is shared between processes.  Truncating it kills the
+ * reader (SIGBUS), and overwriting it in place gives wrong answers, so replace files, as
+ * umbel_file_save does.  UMBEL_EDIT is for a few changes to a large native file: bits stay in the
+ * file's cached pages, and parts that are zeros by their checksums are read, and checked, when a
+ * key first touches them.  The file is unchanged until umbel_file_save replaces it; until then do
+ * not truncate it either.  umbel_fd_open takes a file that is open for reading, and reads all of
+ * it, whatever its offset; the descriptor stays yours and may be closed as soon as it returns. */
+UMBEL_API umbel_err umbel_file_open(const char *path, umbel_how how, const umbel_foreign *as,
                                     const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_file_load(const char *path, const umbel_foreign *as,
-                                    const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag);
-
-/* Like umbel_file_load, for a few changes to a large native file (others are loaded): bits stay in
- * the file's cached pages, and only pages that are written to are copied; parts that are zeros by
- * their checksums are read, and checked, when a key first touches them.  The file is unchanged
- * until umbel_file_save replaces it; until then, as with umbel_file_open, do not truncate it. */
-UMBEL_API umbel_err umbel_file_edit(const char *path, const umbel_foreign *as,
-                                    const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-
-/* The four functions above, for a file that is already open for reading.  They read the whole file,
- * whatever its offset.  The descriptor stays yours and may be closed as soon as they return. */
-UMBEL_API umbel_err umbel_fd_open(int fd, const umbel_foreign *as, const umbel_opts *opts,
-                                  umbel_filter **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_fd_load(int fd, const umbel_foreign *as, const umbel_opts *opts,
-                                  umbel_filter **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_opts *opts,
-                                  umbel_filter **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag);
+UMBEL_API umbel_err umbel_fd_open(int fd, umbel_how how, const umbel_foreign *as,
+                                  const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
 
 /* umbel_encoded_size gives the bytes that umbel_encode needs; 0: the format cannot hold this
  * filter.  UMBEL_ESPACE when cap is less; UMBEL_EMISMATCH when the format uses a different hash:
@@ -486,7 +472,7 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
  * diag->what is NULL or says that the file cannot be locked: locks that others than the file's
  * writers could hold are not waited for.  An update saves any number of times; the lock file is
  * removed by umbel_update_end, or by the next update if a process was killed.  umbel_file_save is
- * all three, so it must not be called for a file that is being updated.  umbel_file_write streams
+ * all three, so it must not be called for a file that is being updated.  umbel_fd_write streams
  * to a descriptor. */
 typedef struct umbel_update umbel_update;
 
@@ -497,8 +483,8 @@ UMBEL_API umbel_err umbel_update_save(umbel_update *update, const umbel_filter *
 UMBEL_API void umbel_update_end(umbel_update *update); /* NULL: does nothing */
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
-UMBEL_API umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
-                                     umbel_diag *diag);
+UMBEL_API umbel_err umbel_fd_write(const umbel_filter *filter, umbel_format format, int fd,
+                                   umbel_diag *diag);
 
 /* ---- Options and names -------------------------------------------------------------------- */
 
@@ -529,9 +515,8 @@ UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *s
 
 UMBEL_API const char *umbel_kind_name(umbel_kind kind); /* "blocked"; NULL: no such kind   */
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);
-UMBEL_API const char *umbel_kind_purpose(umbel_kind kind); /* "fast and general"; NULL: no kind   */
 
-/* What the filters of a kind can do.  Returns false, with all traits false, for AUTO and unknown
+/* What the filters of a kind can do.  Returns false, with all traits zero, for AUTO and unknown
  * kinds.  Filters in other systems' formats may be able to do less. */
 typedef struct umbel_traits {
     bool built_once; /* made from all its keys by umbel_builder, and then read-only               */
@@ -543,9 +528,10 @@ typedef struct umbel_traits {
     bool grows;      /* beyond its capacity, keeping its rate                                     */
     bool forgets;    /* old keys, as a window does                                                */
     bool concurrent; /* umbel_params.concurrent                                                   */
-    bool hashes;     /* umbel_takes_hashes                                                        */
+    bool hashes;     /* umbel_info.takes_hashes                                                   */
     bool universe;   /* umbel_builder_never takes any number of keys: never wrong about them      */
-    uint64_t reserved[2];
+    const char *purpose; /* "fast and general"                                                    */
+    uint64_t reserved[1];
 } umbel_traits;
 UMBEL_API bool umbel_kind_traits(umbel_kind kind, umbel_traits *traits);
 UMBEL_API const char *umbel_format_name(umbel_format format); /* "native"; NULL: no such format  */

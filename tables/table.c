@@ -74,7 +74,7 @@ umbel_opts umbeli_table_opts(const umbel_table *t) {
 umbel_err umbeli_table_view(const umbel_table *t, const umbeli_place *p, const umbel_foreign *as,
                             umbel_filter **out, umbel_diag *diag) {
     umbel_opts opts = umbeli_table_opts(t);
-    return umbel_view(p->bytes, (size_t)p->seen.len, as, &opts, out, diag);
+    return umbel_decode(p->bytes, (size_t)p->seen.len, UMBEL_MAP, as, &opts, out, diag);
 }
 
 umbel_err umbeli_table_ask_place(const umbel_table *t, const umbeli_place *p, const void *key,

@@ -17,7 +17,8 @@ typedef struct text {
 int main(int count, char **arguments) {
     umbel_filter *f = NULL;
     text *keys = malloc(KEYS * sizeof *keys);
-    if (count != 3 || !keys || umbel_file_load(arguments[2], NULL, NULL, &f, NULL)) return 2;
+    if (count != 3 || !keys || umbel_file_open(arguments[2], UMBEL_LOAD, NULL, NULL, &f, NULL))
+        return 2;
     for (int i = 0; i < KEYS; i++) {
         keys[i].len = (size_t)snprintf(keys[i].bytes, sizeof keys[i].bytes, "key%d", 2 * i);
     }

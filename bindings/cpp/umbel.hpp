@@ -255,16 +255,16 @@ class filter {
     }
     static result<filter> load(const std::string &path, const umbel_foreign *as = nullptr,
                                const umbel_opts *opts = nullptr) {
-        return make(umbel_file_load, path.c_str(), as, opts);
+        return make(umbel_file_open, path.c_str(), UMBEL_LOAD, as, opts);
     }
     /* Maps the file: immediate at any size, and read-only. */
     static result<filter> open(const std::string &path, const umbel_foreign *as = nullptr,
                                const umbel_opts *opts = nullptr) {
-        return make(umbel_file_open, path.c_str(), as, opts);
+        return make(umbel_file_open, path.c_str(), UMBEL_MAP, as, opts);
     }
     static result<filter> decode(std::string_view bytes, const umbel_foreign *as = nullptr,
                                  const umbel_opts *opts = nullptr) {
-        return make(umbel_decode, bytes.data(), bytes.size(), as, opts);
+        return make(umbel_decode, bytes.data(), bytes.size(), UMBEL_LOAD, as, opts);
     }
     result<filter> copy() const {
         return make(umbel_copy, live());
@@ -342,12 +342,17 @@ class filter {
         return std::size(hit) - left;
     }
 
-    /* Hash once, look up often: see umbel_hash. */
+    /* Hash once, look up often: see umbel_hash_many. */
     bool takes_hashes() const {
-        return umbel_takes_hashes(live());
+        umbel_info info;
+        umbel_describe(live(), &info);
+        return info.takes_hashes;
     }
     std::uint64_t hash(std::string_view k) const {
-        return umbel_hash(live(), k.data(), k.size());
+        const umbel_key key{k.data(), k.size()};
+        std::uint64_t hash = 0; /* stays so if it takes none */
+        (void)umbel_hash_many(live(), &key, 1, &hash, nullptr);
+        return hash;
     }
     bool contains_hash(std::uint64_t h) const {
         return umbel_contains_hash(live(), h);

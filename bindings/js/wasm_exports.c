@@ -108,6 +108,11 @@ EXPORT("version") const char *wasm_version(void) {
     return texts;
 }
 
+static const char *purpose_of(umbel_kind kind) {
+    umbel_traits traits;
+    return umbel_kind_traits(kind, &traits) ? traits.purpose : NULL;
+}
+
 /* The lists of names: the i-th of kinds, formats, types, verdicts, errors, variants or what kinds
  * after auto are for; NULL after the last. */
 static const char *name_in(int list, int i) {
@@ -118,7 +123,7 @@ static const char *name_in(int list, int i) {
     case 3: return umbel_verdict_name((umbel_verdict)i);
     case 4: return umbel_err_name((umbel_err)i);
     case 5: return umbel_variant_name(UMBEL_FMT_ANY, UINT32_C(1) << i);
-    default: return umbel_kind_purpose((umbel_kind)(i + 1));
+    default: return purpose_of((umbel_kind)(i + 1));
     }
 }
 
@@ -532,18 +537,18 @@ EXPORT_API("plan_foreign") int wasm_plan_foreign(void) {
 EXPORT_API("decode") umbel_filter *wasm_decode(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     begin();
-    return ok(umbel_decode(bytes, len, &foreign, opts(), &f, &diag)) ? f : NULL;
+    return ok(umbel_decode(bytes, len, UMBEL_LOAD, &foreign, opts(), &f, &diag)) ? f : NULL;
 }
 
 /* Checks everything, and copies nothing where the format allows that: the bytes must stay. */
 EXPORT("open") umbel_filter *wasm_open(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     begin();
-    if (!ok(umbel_verify(bytes, len, &foreign, &diag))) return NULL;
+    if (!ok(umbel_decode(bytes, len, UMBEL_VERIFY, &foreign, NULL, NULL, &diag))) return NULL;
     umbel_opts verified = *opts();
     verified.unchecked = true;
-    umbel_err e = umbel_view(bytes, len, &foreign, &verified, &f, &diag);
-    if (e == UMBEL_ENOTSUP) e = umbel_decode(bytes, len, &foreign, opts(), &f, &diag);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_MAP, &foreign, &verified, &f, &diag);
+    if (e == UMBEL_ENOTSUP) e = umbel_decode(bytes, len, UMBEL_LOAD, &foreign, opts(), &f, &diag);
     return ok(e) ? f : NULL;
 }
 
@@ -639,7 +644,9 @@ void wasm_show_hash(const umbel_filter *f, int which, const uint8_t *key, size_t
         put_hex(texts, umbeli_leveldb_hash(key, len), 8);
         texts[8] = '\0';
     } else {
-        put_hex(texts, umbel_hash(f, key, len), 16);
+        uint64_t hash = 0;
+        (void)umbel_hash_many(f, &(umbel_key){key, len}, 1, &hash, NULL);
+        put_hex(texts, hash, 16);
         texts[16] = '\0';
     }
 }

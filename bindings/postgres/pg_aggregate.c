@@ -50,7 +50,7 @@ static void add(build *b, umbel_key key) {
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
     if (b->by_hash) {
-        b->hashes[b->pending++] = umbel_hash(b->filter, key.data, key.len);
+        e = umbel_hash_many(b->filter, &key, 1, &b->hashes[b->pending++], &diag);
         if (b->pending == BATCH) flush(b);
     } else if (b->filter) {
         e = umbel_add(b->filter, key.data, key.len, NULL, &diag);
@@ -145,7 +145,9 @@ static build *begin(FunctionCallInfo fcinfo, MemoryContext context, pgu_reader r
     if (e) pgu_fail(e, &diag);
     set_recipe(b->filter, recipe_for(read, recipe));
     b->recipe = pgu_recipe(umbel_get_recipe(b->filter), context);
-    b->by_hash = umbel_takes_hashes(b->filter);
+    umbel_info info;
+    umbel_describe(b->filter, &info);
+    b->by_hash = info.takes_hashes;
     return b;
 }
 
@@ -235,11 +237,11 @@ static build *merged(build *b, const struct varlena *piece, MemoryContext contex
     umbel_diag diag = {0};
     if (!b) {
         b = build_new(context);
-        b->filter = pgu_open(umbel_decode, piece, context);
+        b->filter = pgu_open(UMBEL_LOAD, piece, context);
         return b;
     }
     CHECK_FOR_INTERRUPTS();
-    umbel_filter *from = pgu_open(umbel_view, piece, CurrentMemoryContext);
+    umbel_filter *from = pgu_open(UMBEL_MAP, piece, CurrentMemoryContext);
     umbel_err e = umbel_merge(b->filter, from, &diag);
     umbel_free(from);
     if (e) pgu_fail(e, &diag);

@@ -171,7 +171,7 @@ static cached *load(struct varlena *value, const identity *id) {
     make_room(VARSIZE_ANY(plain));
     MemoryContext context =
         AllocSetContextCreate(CurrentMemoryContext, "umbel filter", ALLOCSET_SMALL_SIZES);
-    umbel_filter *filter = pgu_open(umbel_decode, plain, context);
+    umbel_filter *filter = pgu_open(UMBEL_LOAD, plain, context);
     pgu_asked asked = pgu_asked_of(filter, context);
     cached *c = hash_search(cache, id, HASH_ENTER, NULL);
     MemoryContextSetParent(context, cache_context); /* until here an error frees it */

@@ -243,7 +243,7 @@ static Datum with_key(FunctionCallInfo fcinfo, pgu_reader read) {
     uint64_t number;
     umbel_key k;
     umbel_diag diag = {0};
-    umbel_filter *filter = pgu_open(umbel_decode, PG_GETARG_VARLENA_PP(0), CurrentMemoryContext);
+    umbel_filter *filter = pgu_open(UMBEL_LOAD, PG_GETARG_VARLENA_PP(0), CurrentMemoryContext);
     const umbel_recipe *recipe = pgu_recipe(umbel_get_recipe(filter), CurrentMemoryContext);
     if (!read(PG_GETARG_DATUM(1), recipe, &number, &k)) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
     umbel_err e = umbel_add(filter, k.data, k.len, NULL, &diag);

@@ -83,17 +83,17 @@ const uint8_t *pgu_secret_named(const char *name, MemoryContext context) {
 
 /* One way to open a filter, with or without a secret. */
 typedef struct attempt {
-    pgu_opener open; /* NULL: the file at path */
+    umbel_how how;
     const struct varlena *value;
-    const char *path;
+    const char *path; /* if value is NULL */
     umbel_filter *filter;
     umbel_diag diag;
 } attempt;
 
 static umbel_err try_open(attempt *a, const umbel_opts *opts) {
-    if (!a->open) return umbel_file_open(a->path, NULL, opts, &a->filter, &a->diag);
-    return a->open(VARDATA_ANY(a->value), VARSIZE_ANY_EXHDR(a->value), &pgu_native, opts,
-                   &a->filter, &a->diag);
+    if (!a->value) return umbel_file_open(a->path, a->how, NULL, opts, &a->filter, &a->diag);
+    return umbel_decode(VARDATA_ANY(a->value), VARSIZE_ANY_EXHDR(a->value), a->how, &pgu_native,
+                        opts, &a->filter, &a->diag);
 }
 
 static umbel_err try_secrets(attempt *a, umbel_opts *opts) {
@@ -115,17 +115,17 @@ static umbel_err try_secrets(attempt *a, umbel_opts *opts) {
 
 static umbel_filter *open_any(attempt *a, MemoryContext context) {
     umbel_opts opts = pgu_opts(context);
-    opts.max_bytes = a->open ? PGU_MAX_SIZE : 0; /* a file may be larger than a value */
+    opts.max_bytes = a->value ? PGU_MAX_SIZE : 0; /* a file may be larger than a value */
     umbel_err e = try_open(a, &opts);
     if (e == UMBEL_ESECRET && secret_directory[0]) e = try_secrets(a, &opts);
     if (e) pgu_fail(e, &a->diag);
     return a->filter;
 }
 
-umbel_filter *pgu_open(pgu_opener open, const struct varlena *value, MemoryContext context) {
-    return open_any(&(attempt){.open = open, .value = value}, context);
+umbel_filter *pgu_open(umbel_how how, const struct varlena *value, MemoryContext context) {
+    return open_any(&(attempt){.how = how, .value = value}, context);
 }
 
 umbel_filter *pgu_open_file(const char *path, MemoryContext context) {
-    return open_any(&(attempt){.path = path}, context);
+    return open_any(&(attempt){.how = UMBEL_MAP, .path = path}, context);
 }

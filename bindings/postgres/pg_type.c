@@ -20,7 +20,8 @@ static Datum checked(Datum bytes) {
     struct varlena *value = PG_DETOAST_DATUM_PACKED(bytes);
     umbel_diag diag = {0};
     pgu_insist_on_size(VARSIZE_ANY_EXHDR(value));
-    umbel_err e = umbel_verify(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), &pgu_native, &diag);
+    umbel_err e = umbel_decode(VARDATA_ANY(value), VARSIZE_ANY_EXHDR(value), UMBEL_VERIFY,
+                               &pgu_native, NULL, NULL, &diag);
     if (e) pgu_fail(e, &diag);
     return PointerGetDatum(value);
 }
@@ -68,13 +69,13 @@ Datum umbel_pg_to_bytea(PG_FUNCTION_ARGS) {
     PG_RETURN_BYTEA_P(PG_GETARG_VARLENA_PP(0));
 }
 
-static umbel_filter *opened(FunctionCallInfo fcinfo, int arg, pgu_opener open) {
-    return pgu_open(open, PG_GETARG_VARLENA_PP(arg), CurrentMemoryContext);
+static umbel_filter *opened(FunctionCallInfo fcinfo, int arg, umbel_how how) {
+    return pgu_open(how, PG_GETARG_VARLENA_PP(arg), CurrentMemoryContext);
 }
 
 Datum umbel_pg_same_bits(PG_FUNCTION_ARGS) {
     umbel_diag diag = {0};
-    const umbel_filter *a = opened(fcinfo, 0, umbel_view), *b = opened(fcinfo, 1, umbel_view);
+    const umbel_filter *a = opened(fcinfo, 0, UMBEL_MAP), *b = opened(fcinfo, 1, UMBEL_MAP);
     bool same = umbel_equal(a, b);
     umbel_err e = umbel_damage(a, &diag);
     if (!e) e = umbel_damage(b, &diag);
@@ -86,8 +87,8 @@ static struct varlena *combined(FunctionCallInfo fcinfo,
                                 umbel_err (*combine)(umbel_filter *, const umbel_filter *,
                                                      umbel_diag *)) {
     umbel_diag diag = {0};
-    umbel_filter *into = opened(fcinfo, 0, umbel_decode);
-    umbel_err e = combine(into, opened(fcinfo, 1, umbel_view), &diag);
+    umbel_filter *into = opened(fcinfo, 0, UMBEL_LOAD);
+    umbel_err e = combine(into, opened(fcinfo, 1, UMBEL_MAP), &diag);
     if (e) pgu_fail(e, &diag);
     return pgu_encode(into);
 }

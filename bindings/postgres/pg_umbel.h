@@ -54,10 +54,8 @@ extern int pgu_cache_kb; /* umbel.cache_size */
 /* The secret in the file of this name in umbel.secret_directory, in memory of this context. */
 extern const uint8_t *pgu_secret_named(const char *name, MemoryContext context);
 
-/* umbel_decode or umbel_view; the secret, if the filter has one, is found by its fingerprint. */
-typedef umbel_err (*pgu_opener)(const void *bytes, size_t len, const umbel_foreign *as,
-                                const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-extern umbel_filter *pgu_open(pgu_opener open, const struct varlena *value, MemoryContext context);
+/* The secret, if the filter has one, is found by its fingerprint. */
+extern umbel_filter *pgu_open(umbel_how how, const struct varlena *value, MemoryContext context);
 extern umbel_filter *pgu_open_file(const char *path, MemoryContext context);
 
 /* ---- filters in the arguments of functions: pg_cache.c */

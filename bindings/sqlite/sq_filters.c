@@ -76,25 +76,22 @@ const uint8_t *sq_secret(const sq_connection *c) {
     return c->secrets ? c->secret[c->secrets - 1] : NULL;
 }
 
-typedef umbel_err (*sq_opener)(const void *bytes, size_t len, const umbel_foreign *as,
-                               const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-
 /* A filter knows the fingerprint of its secret: the connection's secrets are tried. */
-static umbel_err sq_open_bytes(sq_connection *c, sq_opener open, const void *bytes, size_t len,
+static umbel_err sq_open_bytes(sq_connection *c, umbel_how how, const void *bytes, size_t len,
                                umbel_filter **out, umbel_diag *diag) {
     /* What is viewed has just been verified. */
-    umbel_opts opts = {.alloc = &sq_memory, .unchecked = open == umbel_view};
-    umbel_err e = open(bytes, len, &sq_native, &opts, out, diag);
+    umbel_opts opts = {.alloc = &sq_memory, .unchecked = how == UMBEL_MAP};
+    umbel_err e = umbel_decode(bytes, len, how, &sq_native, &opts, out, diag);
     for (int i = 0; e == UMBEL_ESECRET && i < c->secrets; i++) {
         opts.secret = c->secret[i];
-        e = open(bytes, len, &sq_native, &opts, out, diag);
+        e = umbel_decode(bytes, len, how, &sq_native, &opts, out, diag);
     }
     return e;
 }
 
 umbel_err sq_decode(sq_connection *c, const void *bytes, size_t len, umbel_filter **out,
                     umbel_diag *diag) {
-    return sq_open_bytes(c, umbel_decode, bytes, len, out, diag);
+    return sq_open_bytes(c, UMBEL_LOAD, bytes, len, out, diag);
 }
 
 /* Whether a value can be a record of it. */
@@ -164,7 +161,7 @@ static sq_kept *sq_slot(sq_connection *c, size_t len) {
 
 static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kept **out,
                          umbel_diag *diag) {
-    umbel_err e = umbel_verify(bytes, len, &sq_native, diag);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_VERIFY, &sq_native, NULL, NULL, diag);
     if (e) return e;
     sq_kept *k = sq_slot(c, len);
     k->raw = sqlite3_malloc64(len + SQ_LINE);
@@ -172,7 +169,7 @@ static umbel_err sq_keep(sq_connection *c, const void *bytes, size_t len, sq_kep
     k->bytes = (uint8_t *)(((uintptr_t)k->raw + SQ_LINE - 1) & ~(uintptr_t)(SQ_LINE - 1));
     k->len = len;
     memcpy(k->bytes, bytes, len);
-    e = sq_open_bytes(c, umbel_view, k->bytes, len, &k->asked.filter, diag);
+    e = sq_open_bytes(c, UMBEL_MAP, k->bytes, len, &k->asked.filter, diag);
     if (!e) e = sq_begin_asking(&k->asked, diag);
     if (e) {
         sq_forget(k);
@@ -228,10 +225,10 @@ static sq_open *sq_opened(umbel_filter *filter, umbel_err *e, umbel_diag *diag) 
 sq_open *sq_open_file(sq_connection *c, const char *path, umbel_err *e, umbel_diag *diag) {
     umbel_opts opts = {.alloc = &sq_memory};
     umbel_filter *filter = NULL;
-    *e = umbel_file_open(path, NULL, &opts, &filter, diag);
+    *e = umbel_file_open(path, UMBEL_MAP, NULL, &opts, &filter, diag);
     for (int i = 0; *e == UMBEL_ESECRET && i < c->secrets; i++) {
         opts.secret = c->secret[i];
-        *e = umbel_file_open(path, NULL, &opts, &filter, diag);
+        *e = umbel_file_open(path, UMBEL_MAP, NULL, &opts, &filter, diag);
     }
     return sq_opened(filter, e, diag);
 }

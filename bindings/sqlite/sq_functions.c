@@ -221,8 +221,8 @@ static umbel_err sq_flush(sq_build *b, umbel_diag *diag) {
 static umbel_err sq_add(sq_build *b, umbel_key key, umbel_diag *diag) {
     if (b->builder) return umbel_builder_add(b->builder, &key, 1, diag);
     if (!b->by_hash) return umbel_add(b->filter, key.data, key.len, NULL, diag);
-    b->hashes[b->pending++] = umbel_hash(b->filter, key.data, key.len);
-    return b->pending == SQ_BATCH ? sq_flush(b, diag) : UMBEL_OK;
+    umbel_err e = umbel_hash_many(b->filter, &key, 1, &b->hashes[b->pending++], diag);
+    return !e && b->pending == SQ_BATCH ? sq_flush(b, diag) : e;
 }
 
 /* One option, NAME=VALUE. */
@@ -305,7 +305,9 @@ static umbel_err sq_begin(sqlite3_context *ctx, sq_build *b, int n, sqlite3_valu
     if (e == UMBEL_ENOTSUP) diag->what = "is built once, from all the keys: umbel_build(key, fpr)";
     if (!e) e = sq_settle(b, recipe, diag);
     if (e) return e;
-    b->by_hash = umbel_takes_hashes(b->filter);
+    umbel_info info;
+    umbel_describe(b->filter, &info);
+    b->by_hash = info.takes_hashes;
     if (b->by_hash) b->hashes = sqlite3_malloc64(SQ_BATCH * sizeof *b->hashes);
     return b->by_hash && !b->hashes ? UMBEL_ENOMEM : UMBEL_OK;
 }

@@ -101,7 +101,7 @@ static _Noreturn void refuse_size(const char *where, const umbel_diag *diag) {
     char need[UMBEL_QUANTITY], enough[64];
     if (!diag || !diag->need) {
         const char *what = diag && diag->what && !diag->field[0] ? diag->what : "";
-        cli_die(where, "--max-memory SIZE raises it", "%s%s%s", umbel_strerror(UMBEL_ELIMIT),
+        cli_die(where, "--max-memory SIZE raises it", "above the memory limit%s%s",
                 what[0] ? ": " : "", what);
     }
     snprintf(enough, sizeof enough, "--max-memory %" PRIu64 " is enough", diag->need);

@@ -10,7 +10,9 @@ typedef struct exact_run {
 } exact_run;
 
 static uint64_t hash_of(const cli_exact *e, umbel_key key) {
-    return umbel_hash(e->hasher, key.data, key.len);
+    uint64_t hash;
+    (void)umbel_hash_many(e->hasher, &key, 1, &hash, NULL); /* it takes hashes */
+    return hash;
 }
 
 static void look_up(void *ctx, cli_batch *b) {

@@ -379,7 +379,9 @@ static void init_lock(pthread_mutex_t *lock) {
 
 /* The filter itself or, if it does not take hashes, another with the same secret. */
 static umbel_filter *hasher_for(umbel_filter *f, const cli_settings *s) {
-    return umbel_takes_hashes(f) ? f : cli_hasher_new(s);
+    umbel_info info;
+    umbel_describe(f, &info);
+    return info.takes_hashes ? f : cli_hasher_new(s);
 }
 
 static int run(const cli_settings *s) {

@@ -75,7 +75,9 @@ static uint64_t distinct_kept(const piped_build *g) {
     umbel_filter *hasher = cli_table_hasher_new(g->s);
     size_t at = 0;
     for (size_t i = 0; i < g->count; i++) {
-        uint64_t hash = umbel_hash(hasher, g->text + at, g->keys[i].len);
+        uint64_t hash;
+        umbel_key key = {g->text + at, g->keys[i].len};
+        (void)umbel_hash_many(hasher, &key, 1, &hash, NULL); /* it takes hashes */
         cli_key_counts_add(&seen, &hash, 1);
         at += g->keys[i].len;
     }

@@ -30,7 +30,7 @@ cli_add_job cli_add_job_new(umbel_filter *f, const char *name, const cli_setting
     a.warn_early = true;
     if (a.capacity) a.keys_before = keys_before(f, &info);
     a.limit = s->max_memory;
-    a.hash_ahead = umbel_takes_hashes(f) && s->threads > 1;
+    a.hash_ahead = info.takes_hashes && s->threads > 1;
     return a;
 }
 

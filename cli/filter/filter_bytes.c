@@ -23,7 +23,7 @@ enum { FIRST_ROOM = 64 << 10, AROUND_THE_BITS = 1 << 20, AFTER_THE_BITS = 64 << 
 
 static umbel_err look(const cli_filter_bytes *b, const uint8_t *bytes, umbel_diag *diag) {
     umbel_filter *f = NULL;
-    umbel_err e = umbel_view(bytes, b->len, &b->as, &(umbel_opts){0}, &f, diag);
+    umbel_err e = umbel_decode(bytes, b->len, UMBEL_MAP, &b->as, &(umbel_opts){0}, &f, diag);
     umbel_free(f);
     return e;
 }

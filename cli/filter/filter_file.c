@@ -39,7 +39,7 @@ static const char *swapped_hint(const char *path, const cli_settings *s, char *r
     for (int i = 0; i < s->nargs; i++) {
         umbel_filter *f = NULL;
         if (strcmp(s->args[i], path) == 0 || cli_is_stdin(s->args[i])) continue;
-        if (umbel_file_open(s->args[i], NULL, NULL, &f, NULL) != UMBEL_OK) continue;
+        if (umbel_file_open(s->args[i], UMBEL_MAP, NULL, NULL, &f, NULL) != UMBEL_OK) continue;
         umbel_free(f);
         snprintf(room, cap, "did you mean umbel %.20s %.200s %.200s?", s->command->name, s->args[i],
                  path);
@@ -66,10 +66,6 @@ static umbel_foreign format_of(const cli_settings *s) {
     return as;
 }
 
-/* umbel_fd_open, _load or _edit. */
-typedef umbel_err opener(int fd, const umbel_foreign *as, const umbel_opts *opts,
-                         umbel_filter **out, umbel_diag *diag);
-
 /* Opens the file, once for all that is done with it. */
 static cli_filter_bytes source_of(const char *path, const cli_settings *s) {
     umbel_foreign as = format_of(s);
@@ -81,31 +77,31 @@ static void close_source(const cli_filter_bytes *from) {
     if (from->fd >= 0) close(from->fd);
 }
 
-static umbel_err get(const cli_filter_bytes *from, const cli_settings *s, opener *open,
+static umbel_err get(const cli_filter_bytes *from, const cli_settings *s, umbel_how how,
                      umbel_filter **f, umbel_diag *diag) {
     umbel_opts opts = cli_opts_of(s);
-    if (from->at) return umbel_decode(from->at, from->len, &from->as, &opts, f, diag);
-    umbel_err e = open(from->fd, &from->as, &opts, f, diag);
+    if (from->at) return umbel_decode(from->at, from->len, UMBEL_LOAD, &from->as, &opts, f, diag);
+    umbel_err e = umbel_fd_open(from->fd, how, &from->as, &opts, f, diag);
     /* What cannot be mapped is loaded. */
-    return e == UMBEL_ENOTSUP ? umbel_fd_load(from->fd, &from->as, &opts, f, diag) : e;
+    return e == UMBEL_ENOTSUP ? umbel_fd_open(from->fd, UMBEL_LOAD, &from->as, &opts, f, diag) : e;
 }
 
 /* Opens it for reading as if --secret-file had not been given. */
 static umbel_err get_plain(const cli_filter_bytes *from, const cli_settings *s, umbel_filter **f) {
     cli_settings plain = *s;
     plain.secret = NULL;
-    return get(from, &plain, umbel_fd_open, f, NULL);
+    return get(from, &plain, UMBEL_MAP, f, NULL);
 }
 
 /* Closes the source. */
 static umbel_filter *need_from(cli_filter_bytes from, const char *path, const cli_settings *s,
-                               opener *open) {
+                               umbel_how how) {
     umbel_diag diag = {0};
     umbel_filter *f = NULL;
-    if (open != umbel_fd_open && !s->output && from.piped) {
+    if (how != UMBEL_MAP && !s->output && from.piped) {
         cli_die(cli_filter_name(path), "give a file", "a filter in a pipe cannot be changed");
     }
-    umbel_err e = get(&from, s, open, &f, &diag);
+    umbel_err e = get(&from, s, how, &f, &diag);
     if (e == UMBEL_ESECRET && s->secret && get_plain(&from, s, &f) == UMBEL_OK) {
         cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
@@ -115,7 +111,7 @@ static umbel_filter *need_from(cli_filter_bytes from, const char *path, const cl
 }
 
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s) {
-    return need_from(source_of(path, s), path, s, umbel_fd_open);
+    return need_from(source_of(path, s), path, s, UMBEL_MAP);
 }
 
 umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, bool *keyed) {
@@ -123,7 +119,7 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
     umbel_diag diag = {0};
     cli_filter_bytes from = source_of(path, s);
     cli_mapping_watch(path, from.fd);
-    umbel_err e = get(&from, s, umbel_fd_open, &f, &diag);
+    umbel_err e = get(&from, s, UMBEL_MAP, &f, &diag);
     *keyed = !e && s->secret;
     if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
     if (e) refuse(path, e, &diag, s);
@@ -139,7 +135,7 @@ umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why,
         snprintf(why, cap, "%s", strerror(errno));
         return NULL;
     }
-    umbel_err e = get(&from, s, umbel_fd_open, &f, &diag);
+    umbel_err e = get(&from, s, UMBEL_MAP, &f, &diag);
     if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
     if (e) {
         umbel_explain(e, &diag, why, cap);
@@ -151,13 +147,13 @@ umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why,
 }
 
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
-    return need_from(source_of(path, s), path, s, umbel_fd_load);
+    return need_from(source_of(path, s), path, s, UMBEL_LOAD);
 }
 
 umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
     cli_filter_bytes from = source_of(path, s);
     cli_mapping_watch(path, from.fd);
-    return need_from(from, path, s, umbel_fd_edit);
+    return need_from(from, path, s, UMBEL_EDIT);
 }
 
 /* Without `open` the result is NULL, and the bytes are valid. */
@@ -166,18 +162,18 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
     umbel_err e = UMBEL_OK;
     cli_filter_bytes from = source_of(path, s);
     if (!from.at) {
-        e = umbel_fd_verify(from.fd, &from.as, &diag);
+        e = umbel_fd_open(from.fd, UMBEL_VERIFY, &from.as, NULL, NULL, &diag);
     } else if (!open) { /* otherwise decoding verifies everything */
-        e = umbel_verify(from.at, from.len, &from.as, &diag);
+        e = umbel_decode(from.at, from.len, UMBEL_VERIFY, &from.as, NULL, NULL, &diag);
     }
     if (e) refuse(path, e, &diag, s);
     cli_settings once = *s;
     once.unchecked = true; /* it has just been */
     umbel_filter *f = NULL;
     if (open) {
-        f = need_from(from, path, &once, umbel_fd_open);
+        f = need_from(from, path, &once, UMBEL_MAP);
     } else {
-        (void)get(&from, &once, umbel_fd_open, &f, NULL); /* fails only for lack of the secret */
+        (void)get(&from, &once, UMBEL_MAP, &f, NULL); /* fails only for lack of the secret */
         close_source(&from);
     }
     umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
@@ -316,7 +312,7 @@ void cli_filter_claim_output(const cli_settings *s) {
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path) {
     umbel_diag diag = {0};
     bool to_stdout = strcmp(path, "-") == 0;
-    umbel_err e = to_stdout ? umbel_file_write(f, format, STDOUT_FILENO, &diag)
+    umbel_err e = to_stdout ? umbel_fd_write(f, format, STDOUT_FILENO, &diag)
                             : cli_update_save(f, format, &diag);
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
     if (diag.what)

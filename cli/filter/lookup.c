@@ -12,8 +12,8 @@ static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) 
     umbel_info x, y;
     umbel_describe(a->filter, &x);
     umbel_describe(b->filter, &y);
-    return umbel_takes_hashes(a->filter) && umbel_takes_hashes(b->filter) && x.format == y.format &&
-           x.hash == y.hash && x.seed == y.seed && x.fingerprint == y.fingerprint;
+    return x.takes_hashes && y.takes_hashes && x.format == y.format && x.hash == y.hash &&
+           x.seed == y.seed && x.fingerprint == y.fingerprint;
 }
 
 /* Finds the filters before this one that have the same keys, and those that hash them alike. */

@@ -151,6 +151,11 @@ static void say_alike(const cli_settings *s, const umbel_plan *plan) {
         cli_alike_avoided(cli_foreign_params(&params), avoided));
 }
 
+static const char *purpose_of(umbel_kind kind) {
+    umbel_traits traits;
+    return umbel_kind_traits(kind, &traits) ? traits.purpose : "";
+}
+
 static void table(const cli_settings *s, const cli_plans *p) {
     enum { KIND = 10 };
     bool format = p->chosen.format; /* one row, of a system that makes one kind */
@@ -186,7 +191,7 @@ static void table(const cli_settings *s, const cli_plans *p) {
         printf(" %8.2f", x->bits_per_key);
         if (wide) printf(" %6u", x->hashes);
         printf(" %9s%s%s\n", cli_narrow_rate(x->rate, rate), purposes ? "  " : "",
-               purposes ? umbel_kind_purpose(x->kind) : "");
+               purposes ? purpose_of(x->kind) : "");
         if (x->verdict) {
             cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
         }

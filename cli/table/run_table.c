@@ -61,13 +61,14 @@ static umbel_table *open_table(const char *path, const cli_settings *s) {
  */
 static size_t report_faults(const umbel_table *t, const char *path, cli_report *r) {
     umbel_diag fault;
+    char text[64];
     size_t count = 0;
     json_t *list = json_array();
     for (umbel_err e; (e = umbel_table_fault(t, count, &fault)); count++) {
         cli_error(path, NULL, "byte %" PRIu64 ": %s", fault.offset, fault.what);
         json_t *o = json_object();
         json_object_set_new(o, "offset", cli_json_count(fault.offset));
-        json_object_set_new(o, "error", json_string(umbel_strerror(e)));
+        json_object_set_new(o, "error", json_string(umbel_explain(e, NULL, text, sizeof text)));
         json_object_set_new(o, "what", json_string(fault.what));
         json_array_append_new(list, o);
     }

@@ -8,34 +8,30 @@
 #include "umbel_experimental.h"
 #include "umbel_foreign.h"
 
-static umbel_err decode(const void *bytes, size_t len, const umbel_foreign *as, umbeli_decoding how,
-                        const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
+static const umbeli_decoding decodings[] = {
+    [UMBEL_LOAD] = UMBELI_COPY,
+    [UMBEL_MAP] = UMBELI_BORROW,
+    [UMBEL_EDIT] = UMBELI_COPY, /* only a file has pages to keep */
+    [UMBEL_VERIFY] = UMBELI_VERIFY,
+};
+
+umbel_err umbel_decode(const void *bytes, size_t len, umbel_how how, const umbel_foreign *as,
+                       const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
     umbeli_settings settings;
     const umbeli_codec *codec = NULL;
-    umbel_err e = umbeli_settings_from(opts, &settings, diag);
+    if ((unsigned)how >= sizeof decodings / sizeof *decodings) {
+        return umbeli_fail(diag, UMBEL_EINVAL, "how: is none of umbel_how");
+    }
+    umbel_err e = umbeli_settings_from(how == UMBEL_VERIFY ? NULL : opts, &settings, diag);
     if (!e) e = umbeli_codec_reading(as, bytes, len, &codec, diag);
     if (e) return e;
     if (settings.keyed && codec->id != UMBEL_FMT_NATIVE) {
         return umbeli_fail(diag, UMBEL_ESECRET, "a secret was given, but this format has none");
     }
-    e = codec->decode_as ? codec->decode_as(as, bytes, len, how, &settings, out, diag)
-                         : codec->decode(bytes, len, how, &settings, out, diag);
-    if (!e && how != UMBELI_VERIFY) (*out)->uncounted = !codec->counts;
+    e = codec->decode_as ? codec->decode_as(as, bytes, len, decodings[how], &settings, out, diag)
+                         : codec->decode(bytes, len, decodings[how], &settings, out, diag);
+    if (!e && how != UMBEL_VERIFY) (*out)->uncounted = !codec->counts;
     return e;
-}
-
-umbel_err umbel_decode(const void *bytes, size_t len, const umbel_foreign *as,
-                       const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
-    return decode(bytes, len, as, UMBELI_COPY, opts, out, diag);
-}
-
-umbel_err umbel_view(const void *bytes, size_t len, const umbel_foreign *as, const umbel_opts *opts,
-                     umbel_filter **out, umbel_diag *diag) {
-    return decode(bytes, len, as, UMBELI_BORROW, opts, out, diag);
-}
-
-umbel_err umbel_verify(const void *bytes, size_t len, const umbel_foreign *as, umbel_diag *diag) {
-    return decode(bytes, len, as, UMBELI_VERIFY, NULL, NULL, diag);
 }
 
 umbel_err umbel_damage(const umbel_filter *filter, umbel_diag *diag) {

@@ -32,6 +32,7 @@ void umbel_describe(const umbel_filter *f, umbel_info *info) {
         .layers = 1,
         .frozen = f->frozen,
         .concurrent = f->concurrent,
+        .takes_hashes = f->ops->hash_many != NULL,
     };
     if (f->exceptions) {
         info->exceptions = f->exceptions->count;

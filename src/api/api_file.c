@@ -37,27 +37,6 @@ static void end_mapping(umbeli_mapping m, umbel_filter *f) {
     f->mapping_len = m.len;
 }
 
-umbel_err umbel_fd_open(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_mapping m;
-    umbel_err e = map(fd, false, &m, diag);
-    if (e) return e;
-    e = umbel_view(m.bytes, m.len, as, opts, out, diag);
-    end_mapping(m, e ? NULL : *out);
-    return e;
-}
-
-umbel_err umbel_fd_load(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
-                        umbel_diag *diag) {
-    umbeli_mapping m;
-    umbel_err e = map(fd, false, &m, diag);
-    if (e) return e;
-    umbeli_mapping_sequential(&m);
-    e = umbel_decode(m.bytes, m.len, as, opts, out, diag);
-    end_mapping(m, NULL);
-    return e;
-}
-
 /* Makes the bits of a privately mapped file the filter's own, and sets *kept, if the format has the
  * layout of memory.  All others are decoded. */
 static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_opts *opts,
@@ -68,62 +47,31 @@ static umbel_err adopt(umbeli_mapping m, const umbel_foreign *as, const umbel_op
     if (!e) e = umbeli_codec_reading(as, m.bytes, m.len, &codec, diag);
     if (e) return e;
     *kept = codec->id == UMBEL_FMT_NATIVE && !settings.concurrent;
-    if (!*kept) return umbel_decode(m.bytes, m.len, as, opts, out, diag);
+    if (!*kept) return umbel_decode(m.bytes, m.len, UMBEL_EDIT, as, opts, out, diag);
     return codec->decode(m.bytes, m.len, UMBELI_ADOPT, &settings, out, diag);
 }
 
-umbel_err umbel_fd_edit(int fd, const umbel_foreign *as, const umbel_opts *opts, umbel_filter **out,
-                        umbel_diag *diag) {
+umbel_err umbel_fd_open(int fd, umbel_how how, const umbel_foreign *as, const umbel_opts *opts,
+                        umbel_filter **out, umbel_diag *diag) {
     umbeli_mapping m;
-    bool kept = false;
-    umbel_err e = map(fd, true, &m, diag);
+    bool kept = how == UMBEL_MAP;
+    umbel_err e = map(fd, how == UMBEL_EDIT, &m, diag);
     if (e) return e;
-    e = adopt(m, as, opts, out, &kept, diag);
+    if (how == UMBEL_LOAD || how == UMBEL_VERIFY) umbeli_mapping_sequential(&m);
+    e = how == UMBEL_EDIT ? adopt(m, as, opts, out, &kept, diag)
+                          : umbel_decode(m.bytes, m.len, how, as, opts, out, diag);
     end_mapping(m, !e && kept ? *out : NULL);
     return e;
 }
 
-umbel_err umbel_fd_verify(int fd, const umbel_foreign *as, umbel_diag *diag) {
-    umbeli_mapping m;
-    umbel_err e = map(fd, false, &m, diag);
-    if (e) return e;
-    umbeli_mapping_sequential(&m);
-    e = umbel_verify(m.bytes, m.len, as, diag);
-    end_mapping(m, NULL);
-    return e;
-}
-
-/* The four functions above, by file name. */
-typedef umbel_err reading(int fd, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag);
-
-static umbel_err by_name(const char *path, reading *get, const umbel_foreign *as,
-                         const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
+umbel_err umbel_file_open(const char *path, umbel_how how, const umbel_foreign *as,
+                          const umbel_opts *opts, umbel_filter **out, umbel_diag *diag) {
     int fd;
     umbel_err e = umbeli_open(path, &fd, diag);
     if (e) return e;
-    e = get ? get(fd, as, opts, out, diag) : umbel_fd_verify(fd, as, diag);
+    e = umbel_fd_open(fd, how, as, opts, out, diag);
     umbeli_close(fd);
     return e;
-}
-
-umbel_err umbel_file_open(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
-    return by_name(path, umbel_fd_open, as, opts, out, diag);
-}
-
-umbel_err umbel_file_load(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
-    return by_name(path, umbel_fd_load, as, opts, out, diag);
-}
-
-umbel_err umbel_file_edit(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                          umbel_filter **out, umbel_diag *diag) {
-    return by_name(path, umbel_fd_edit, as, opts, out, diag);
-}
-
-umbel_err umbel_file_verify(const char *path, const umbel_foreign *as, umbel_diag *diag) {
-    return by_name(path, NULL, as, NULL, NULL, diag);
 }
 
 /* ---- writing ------------------------------------------------------------------------------ */
@@ -224,8 +172,8 @@ umbel_err umbeli_file_stream(const umbel_filter *f, const umbeli_codec *codec, i
     return UMBEL_OK;
 }
 
-umbel_err umbel_file_write(const umbel_filter *filter, umbel_format format, int fd,
-                           umbel_diag *diag) {
+umbel_err umbel_fd_write(const umbel_filter *filter, umbel_format format, int fd,
+                         umbel_diag *diag) {
     const umbeli_codec *codec = NULL;
     umbel_err e = umbeli_codec_writing(filter, format, &codec, diag);
     if (!e) e = umbeli_check_now(filter, diag);

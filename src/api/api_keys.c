@@ -92,24 +92,13 @@ uint32_t umbel_count(const umbel_filter *filter, const void *key, size_t len) {
 
 size_t umbel_probes(const umbel_filter *filter, const void *key, size_t len, uint64_t *bits,
                     size_t cap) {
-    uint64_t hash = umbel_hash(filter, key, len);
+    uint64_t hash = 0; /* stays so where keys are not hashed to 64 bits */
+    (void)umbel_hash_many(filter, &(umbel_key){key, len}, 1, &hash, NULL);
     return filter->ops->probes ? filter->ops->probes(filter, (umbel_key){key, len}, hash, bits, cap)
                                : 0;
 }
 
 /* ---- hashes ------------------------------------------------------------------------------- */
-
-bool umbel_takes_hashes(const umbel_filter *filter) {
-    return filter->ops->hash_many != NULL;
-}
-
-uint64_t umbel_hash(const umbel_filter *filter, const void *key, size_t len) {
-    uint64_t hash = 0;
-    if (filter->ops->hash_many) {
-        filter->ops->hash_many(filter, &(umbel_key){key, len}, 1, &hash);
-    }
-    return hash;
-}
 
 umbel_err umbel_hash_many(const umbel_filter *filter, const umbel_key *keys, size_t n,
                           uint64_t *hashes, umbel_diag *diag) {

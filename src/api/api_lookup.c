@@ -44,7 +44,7 @@ static umbel_err make(const umbel_filter *filter, umbel_filter *owned, const cha
     l->settings = settings;
     l->line = traits & UMBEL_RECIPE_LINE;
     l->parents = traits & UMBEL_RECIPE_PARENTS;
-    l->hashed = filter && umbel_takes_hashes(filter);
+    l->hashed = filter && filter->ops->hash_many;
     atomic_init(&l->holders, 1);
     *out = l;
     return UMBEL_OK;

@@ -36,7 +36,7 @@ static const struct {
 
 enum { ERRORS = sizeof errors / sizeof *errors };
 
-const char *umbel_strerror(umbel_err err) {
+static const char *text_of(umbel_err err) {
     return (unsigned)err < ERRORS ? errors[err].text : "unknown error";
 }
 
@@ -45,7 +45,7 @@ const char *umbel_err_name(umbel_err err) {
 }
 
 const char *umbel_explain(umbel_err err, const umbel_diag *diag, char *text, size_t cap) {
-    const char *what = diag && diag->what ? diag->what : umbel_strerror(err);
+    const char *what = diag && diag->what ? diag->what : text_of(err);
     const char *field = diag ? diag->field : "";
     char where[80] = "";
     if ((err == UMBEL_EIO || err == UMBEL_EUNSYNCED) && diag && diag->sys) {
@@ -71,11 +71,6 @@ const char *umbel_kind_name(umbel_kind kind) {
     if (kind == UMBEL_KIND_AUTO) return "auto";
     const umbeli_kind *found = umbeli_kind_by_id(kind);
     return found ? found->name : NULL;
-}
-
-const char *umbel_kind_purpose(umbel_kind kind) {
-    const umbeli_kind *found = umbeli_kind_by_id(kind);
-    return found ? found->purpose : NULL;
 }
 
 bool umbel_kind_named(const char *name, umbel_kind *kind) {

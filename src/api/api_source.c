@@ -93,7 +93,7 @@ static umbel_err load(const umbel_source *s, umbel_filter **out, uint64_t *numbe
     umbeli_close(fd);
     if (e) return e;
     e = admit(s, &bytes, number, diag);
-    if (!e) e = umbel_decode(bytes.bytes, bytes.len, s->how.as, s->how.opts, out, diag);
+    if (!e) e = umbel_decode(bytes.bytes, bytes.len, UMBEL_LOAD, s->how.as, s->how.opts, out, diag);
     umbeli_delete(&s->settings, bytes.bytes);
     return e;
 }
@@ -102,7 +102,7 @@ static umbel_err open_filter(const umbel_source *s, const identity *file, umbel_
                              uint64_t *number, umbel_diag *diag) {
     if (s->how.open) return s->how.open(s->how.ctx, s->path, out, diag);
     if (file->size <= read_up_to || s->how.guard) return load(s, out, number, diag);
-    return umbel_file_open(s->path, s->how.as, s->how.opts, out, diag);
+    return umbel_file_open(s->path, UMBEL_MAP, s->how.as, s->how.opts, out, diag);
 }
 
 /* Puts the current file in force; on failure the source stays as it was. */

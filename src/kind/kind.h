@@ -13,7 +13,6 @@
 typedef struct umbeli_kind {
     umbel_kind id;
     const char *name;
-    const char *purpose; /* at most 20 letters: umbel_kind_purpose */
     umbel_traits traits;
 
     /* An empty filter, natively hashed.  params->kind is this kind.  NULL: built once. */

@@ -108,8 +108,8 @@ static umbel_err column_filter(const umbel_table *t, const umbeli_place *p, umbe
     if (!whole) return umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
     size_t head = umbeli_varint(p->seen.keys, whole);
     memcpy(whole + head, p->bytes, (size_t)p->seen.len);
-    umbel_err e =
-        umbel_decode(whole, head + (size_t)p->seen.len, &own->index.like, &opts, out, diag);
+    umbel_err e = umbel_decode(whole, head + (size_t)p->seen.len, UMBEL_LOAD, &own->index.like,
+                               &opts, out, diag);
     umbeli_delete(&t->settings, whole);
     return e;
 }

@@ -50,7 +50,7 @@ typedef struct umbeli_index {
     uint32_t ngram;
     uint64_t bytes;        /* TOKENS: of a filter */
     uint32_t bits_per_row; /* VALUES */
-    umbel_foreign like;    /* for umbel_view */
+    umbel_foreign like;    /* for umbel_decode */
 } umbeli_index;
 
 /* Parses a definition as written in CREATE TABLE. */

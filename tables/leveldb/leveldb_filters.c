@@ -120,8 +120,8 @@ static umbel_err split_filter(const umbel_table *t, const umbeli_place *p, umbel
               : umbeli_fail(diag, UMBEL_ENOMEM, "a filter");
     if (!e) {
         memcpy(whole + len - bits, p->bytes, (size_t)bits);
-        e = umbel_decode(whole, len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, &opts, out,
-                         diag);
+        e = umbel_decode(whole, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_PARQUET},
+                         &opts, out, diag);
     }
     umbeli_delete(&t->settings, whole);
     umbel_free(empty);

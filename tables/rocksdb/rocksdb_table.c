@@ -173,8 +173,8 @@ static umbel_err add_filter(umbel_table *t, const umbeli_block *b, umbeli_place 
     umbel_diag why = {0};
     p->bytes = b->bytes;
     p->seen.len = b->len;
-    umbel_err e =
-        umbel_verify(b->bytes, b->len, &(umbel_foreign){.format = UMBEL_FMT_ROCKSDB}, &why);
+    umbel_err e = umbel_decode(b->bytes, b->len, UMBEL_VERIFY,
+                               &(umbel_foreign){.format = UMBEL_FMT_ROCKSDB}, NULL, NULL, &why);
     p->seen.state = e                          ? UMBEL_TABLE_UNREADABLE
                     : b->len <= PROMISED_EMPTY ? UMBEL_TABLE_EMPTY
                                                : UMBEL_TABLE_FILTER;

@@ -131,7 +131,7 @@ static void streams() {
 
     const std::string bytes = seen.encode().value();
     umbel_filter *view = nullptr;
-    assert(umbel_view(bytes.data(), bytes.size(), nullptr, nullptr, &view, nullptr) == UMBEL_OK);
+    assert(umbel_decode(bytes.data(), bytes.size(), UMBEL_MAP, nullptr, nullptr, &view, nullptr) == UMBEL_OK);
     assert(umbel::filter(view).add(numbered{2000}, &was_new).code() == UMBEL_EFROZEN && was_new.empty());
 }
 

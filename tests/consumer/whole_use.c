@@ -46,8 +46,8 @@ int main(int argc, char **argv) {
         umbel_filter *filter = NULL, *mapped = NULL;
         umbel_err err = build(kinds[i], &opts, &filter, &diag);
         if (!err) err = umbel_file_save(filter, UMBEL_FMT_NATIVE, argv[1], &diag);
-        if (!err) err = umbel_file_open(argv[1], NULL, NULL, &mapped, &diag);
-        if (!err) err = umbel_file_verify(argv[1], NULL, &diag);
+        if (!err) err = umbel_file_open(argv[1], UMBEL_MAP, NULL, NULL, &mapped, &diag);
+        if (!err) err = umbel_file_open(argv[1], UMBEL_VERIFY, NULL, NULL, NULL, &diag);
         int found = err ? 0 : found_in(mapped);
         umbel_free(mapped);
         umbel_free(filter);

@@ -49,13 +49,14 @@ static umbel_filter *large(void) {
 static void files(umbel_filter *f) {
     umbel_filter *opened = NULL, *loaded = NULL;
     umbel_diag diag = {0};
-    need(umbel_file_open(path, NULL, NULL, &opened, &diag) == UMBEL_EIO, "nothing there");
+    need(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &opened, &diag) == UMBEL_EIO,
+         "nothing there");
     for (int i = 0; i < 2; i++) { /* the second replaces the first */
         need(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL) == UMBEL_OK, "save");
     }
-    need(umbel_file_verify(path, NULL, NULL) == UMBEL_OK, "verify");
-    need(umbel_file_open(path, NULL, NULL, &opened, NULL) == UMBEL_OK, "open");
-    need(umbel_file_load(path, NULL, NULL, &loaded, NULL) == UMBEL_OK, "load");
+    need(umbel_file_open(path, UMBEL_VERIFY, NULL, NULL, NULL, NULL) == UMBEL_OK, "verify");
+    need(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &opened, NULL) == UMBEL_OK, "open");
+    need(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &loaded, NULL) == UMBEL_OK, "load");
     need(umbel_equal(f, opened) && umbel_equal(f, loaded), "files hold the filter");
     need(umbel_add(opened, "x", 1, NULL, NULL) == UMBEL_EFROZEN, "what is opened is frozen");
     umbel_free(opened);

@@ -71,7 +71,8 @@ static umbel_filter *model_make(const any_params *choice, const umbel_opts *opts
         umbel_opts keyed = *opts;
         keyed.secret = choice->secret;
         umbel_foreign as = {.format = choice->foreign.format};
-        umbel_err e = umbel_decode(saved[which].bytes, saved[which].len, &as, &keyed, &f, NULL);
+        umbel_err e =
+            umbel_decode(saved[which].bytes, saved[which].len, UMBEL_LOAD, &as, &keyed, &f, NULL);
         insist(!e, "an empty filter can be read");
         return f;
     }
@@ -140,9 +141,9 @@ static umbel_err add_many(pair *p) {
     size_t n = some_keys(p, keys, numbers), done = 0, in = SIZE_MAX;
     umbel_err e = umbel_copy(p->f, &copy, NULL), one = UMBEL_OK;
     if (e) return e;
-    bool hashed = next(p) % 2 && umbel_takes_hashes(p->f);
+    bool hashed = next(p) % 2 && takes_hashes(p->f);
     uint64_t hashes[MAX_AT_ONCE];
-    for (size_t i = 0; i < n; i++) hashes[i] = umbel_hash(p->f, keys[i].data, keys[i].len);
+    for (size_t i = 0; i < n; i++) hashes[i] = one_hash(p->f, keys[i].data, keys[i].len);
     e = hashed ? umbel_add_hashes(p->f, hashes, n, was_new, &in, NULL)
                : umbel_add_many(p->f, keys, n, was_new, &in, NULL);
     p->memory.fail_at = 0;
@@ -276,8 +277,8 @@ static umbel_err reload(pair *p) {
     umbel_opts keyed = p->memory.opts, other = p->memory.opts;
     keyed.secret = p->params->secret;
     other.secret = keyed.secret ? NULL : model_secret;
-    umbel_err e =
-        umbel_decode(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &read, NULL);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = info.format},
+                               &keyed, &read, NULL);
     if (!e) {
         insist(umbel_equal(p->f, read), "written and read it is equal");
         umbel_free(p->f);
@@ -286,11 +287,12 @@ static umbel_err reload(pair *p) {
     insist(!e || e == UMBEL_ENOMEM, "what was written can be read");
     p->memory.fail_at = 0;
     if (info.format == UMBEL_FMT_NATIVE) {
-        umbel_err without =
-            umbel_decode(bytes, len, &(umbel_foreign){.format = info.format}, &other, &seen, NULL);
+        umbel_err without = umbel_decode(
+            bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = info.format}, &other, &seen, NULL);
         insist(without == UMBEL_ESECRET && !seen, "the key must be the right one");
     }
-    if (!umbel_view(bytes, len, &(umbel_foreign){.format = info.format}, &keyed, &seen, NULL)) {
+    if (!umbel_decode(bytes, len, UMBEL_MAP, &(umbel_foreign){.format = info.format}, &keyed, &seen,
+                      NULL)) {
         insist(umbel_equal(p->f, seen), "a view is equal too");
         insist(umbel_add(seen, "key", 3, NULL, NULL) == UMBEL_EFROZEN, "which is read-only");
         insist(umbel_clear(seen, NULL) == UMBEL_EFROZEN && umbel_equal(p->f, seen), "and stays");

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "core/bytes.h"
+#include "tests/support/hashing.h"
 #include "umbel_foreign.h"
 #include "umbel_table.h"
 

@@ -29,7 +29,8 @@ static void refused(umbel_err e, const umbel_filter *f, const umbel_diag *diag, 
 static void use_translated(const uint8_t *bytes, size_t len, const uint8_t *secret) {
     umbel_opts opts = {.secret = secret};
     umbel_filter *f = NULL;
-    insist(!umbel_decode(bytes, len, NULL, &opts, &f, NULL), "what was written is read");
+    insist(!umbel_decode(bytes, len, UMBEL_LOAD, NULL, &opts, &f, NULL),
+           "what was written is read");
     size_t again_len;
     uint8_t *again = bytes_in(f, UMBEL_FMT_NATIVE, &again_len);
     insist(again && again_len == len && memcmp(again, bytes, len) == 0, "and written alike");
@@ -80,20 +81,20 @@ bool use_bytes(const umbel_foreign *as, const uint8_t *secret, const uint8_t *by
     m.opts.secret = secret;
     umbel_filter *f = NULL, *seen = NULL;
     umbel_diag diag = {.offset = UINT64_MAX};
-    umbel_err e = umbel_decode(bytes, len, as, &m.opts, &f, &diag);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_LOAD, as, &m.opts, &f, &diag);
     insist(m.peak <= max, "decoding allocates what the bytes justify");
     if (e) refused(e, f, &diag, len);
     insist(e != UMBEL_EUNKNOWN || as->format == UMBEL_FMT_ANY, "a named format is known");
     if (needs_help(as)) {
         umbel_foreign alone = {.format = as->format};
-        umbel_err plain = umbel_decode(bytes, len, &alone, &m.opts, &seen, NULL);
+        umbel_err plain = umbel_decode(bytes, len, UMBEL_LOAD, &alone, &m.opts, &seen, NULL);
         insist(plain == UMBEL_EINVAL && !seen, "bytes that do not say all are not guessed");
     }
-    umbel_err verified = umbel_verify(bytes, len, as, NULL);
+    umbel_err verified = umbel_decode(bytes, len, UMBEL_VERIFY, as, NULL, NULL, NULL);
     bool other = e == UMBEL_ELIMIT || e == UMBEL_ENOMEM || e == UMBEL_ESECRET;
     insist(verified == e || other, "verify says what decode says");
     diag = (umbel_diag){.offset = UINT64_MAX};
-    umbel_err viewed = umbel_view(bytes, len, as, &m.opts, &seen, &diag);
+    umbel_err viewed = umbel_decode(bytes, len, UMBEL_MAP, as, &m.opts, &seen, &diag);
     if (viewed) refused(viewed, seen, &diag, len);
     insist(e || !viewed || viewed == UMBEL_ENOTSUP, "what can be decoded can be viewed");
     insist((e == UMBEL_ESECRET) == (viewed == UMBEL_ESECRET), "who has no key sees nothing");

@@ -63,11 +63,11 @@ void use_answers(const umbel_filter *f) {
     use_belongings(f);
     for (size_t i = 0; i < KEYS; i++) {
         keys[i] = key_at(i);
-        hashes[i] = umbel_hash(f, keys[i].data, keys[i].len);
+        hashes[i] = one_hash(f, keys[i].data, keys[i].len);
     }
     umbel_contains_many(f, keys, KEYS, many);
     umbel_contains_hashes(f, hashes, KEYS, hashed);
-    bool taken = umbel_takes_hashes(f);
+    bool taken = takes_hashes(f);
     for (size_t i = 0; i < KEYS; i++) {
         bool one = umbel_contains(f, keys[i].data, keys[i].len);
         insist(one == many[i], "many keys get the answers of one");
@@ -201,7 +201,8 @@ static void use_format(const umbel_filter *f, const umbel_foreign *as, const uin
     umbel_info info, other;
     umbel_describe(f, &info);
     umbel_opts opts = {.secret = secret};
-    insist(!umbel_decode(bytes, len, as, &opts, &again, NULL), "what was written is read");
+    insist(!umbel_decode(bytes, len, UMBEL_LOAD, as, &opts, &again, NULL),
+           "what was written is read");
     umbel_describe(again, &other);
     if (other.format == info.format) insist(umbel_equal(f, again), "as it was");
     insist(measured(again).bits_set == measured(f).bits_set, "with the same bits");

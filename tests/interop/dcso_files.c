@@ -165,7 +165,8 @@ static void one_case(int number) {
                  folder);
         if (system(command)) die("gzip is not read");
         path_of("unpacked.bloom", path);
-        if (umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &read, NULL))
+        if (umbel_file_open(path, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL,
+                            &read, NULL))
             die("what was packed differs");
         same(read, "theirs.bloom");
         umbel_free(read);

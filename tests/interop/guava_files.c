@@ -186,8 +186,8 @@ static bool same_file(unsigned number, const test_case *c) {
         file && theirs && fread(theirs, 1, len + 1, file) == len && memcmp(bytes, theirs, len) == 0;
     umbel_filter *read = NULL;
     same = same &&
-           umbel_decode(theirs, len, &(umbel_foreign){.format = UMBEL_FMT_GUAVA}, NULL, &read,
-                        NULL) == UMBEL_OK &&
+           umbel_decode(theirs, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_GUAVA}, NULL,
+                        &read, NULL) == UMBEL_OK &&
            umbel_equal(read, c->filter);
     umbel_free(read);
     free(bytes);

@@ -57,8 +57,8 @@ static unsigned char key_may_match(void *state, const char *key, size_t len, con
                                    size_t filter_len) {
     (void)state;
     umbel_filter *f = NULL;
-    if (umbel_view(filter, filter_len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f,
-                   NULL))
+    if (umbel_decode(filter, filter_len, UMBEL_MAP, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB},
+                     NULL, &f, NULL))
         die("a filter is not read");
     bool may = umbel_contains(f, key, len);
     umbel_free(f);

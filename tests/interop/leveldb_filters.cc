@@ -89,7 +89,7 @@ void compare_answers(const Policy &policy, const std::string &bytes, int bits_pe
     umbel_filter *seen = nullptr;
     umbel_foreign leveldb = {};
     leveldb.format = UMBEL_FMT_LEVELDB;
-    if (umbel_view(bytes.data(), bytes.size(), &leveldb, nullptr, &seen, nullptr)) {
+    if (umbel_decode(bytes.data(), bytes.size(), UMBEL_MAP, &leveldb, nullptr, &seen, nullptr)) {
         differ("the view", bits_per_key, keys.size());
     }
     Filter view(seen);

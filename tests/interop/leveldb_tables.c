@@ -68,8 +68,8 @@ static unsigned char listening_match(void *state, const char *key, size_t len, c
     (void)state;
     umbel_filter *f = NULL;
     if (filter_len > sizeof heard.filter) die("a filter larger than expected");
-    if (umbel_view(filter, filter_len, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f,
-                   NULL))
+    if (umbel_decode(filter, filter_len, UMBEL_MAP, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB},
+                     NULL, &f, NULL))
         die("not read");
     heard.asked = true;
     heard.answer = umbel_contains(f, key, len);

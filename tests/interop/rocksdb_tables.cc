@@ -33,7 +33,7 @@ void need(const rocksdb::Status &s) {
 }
 
 void need(umbel_err e) {
-    if (e) die(umbel_strerror(e));
+    if (e) die(umbel_err_name(e));
 }
 
 struct how {

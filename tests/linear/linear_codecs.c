@@ -40,9 +40,9 @@ static void make_filter(text *t, size_t keys) {
 
 static void parse_filter(const text *t) {
     umbel_filter *f = NULL;
-    assert_ok(umbel_decode(t->bytes, t->len, &as, NULL, &f, NULL));
+    assert_ok(umbel_decode(t->bytes, t->len, UMBEL_LOAD, &as, NULL, &f, NULL));
     umbel_free(f);
-    assert_ok(umbel_verify(t->bytes, t->len, &as, NULL));
+    assert_ok(umbel_decode(t->bytes, t->len, UMBEL_VERIFY, &as, NULL, NULL, NULL));
 }
 
 static void formats(void **state) {
@@ -148,8 +148,8 @@ static void metadata(void **state) {
     make_names(&t, 1024);
     uint64_t before = steps_taken();
     umbel_filter *f = NULL;
-    assert_ok(
-        umbel_decode(t.bytes, t.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, NULL));
+    assert_ok(umbel_decode(t.bytes, t.len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                           NULL, &f, NULL));
     umbel_free(f);
     uint64_t taken = steps_taken() - before;
     print_message("# metadata, all there may be: %llu steps\n", (unsigned long long)taken);
@@ -177,8 +177,8 @@ static void make_header(text *t, size_t fields) {
 
 static void parse_any(const text *t) {
     umbel_filter *f = NULL;
-    (void)umbel_decode(t->bytes, t->len, &(umbel_foreign){.format = shape.foreign.format}, NULL, &f,
-                       NULL);
+    (void)umbel_decode(t->bytes, t->len, UMBEL_LOAD,
+                       &(umbel_foreign){.format = shape.foreign.format}, NULL, &f, NULL);
     umbel_free(f);
 }
 

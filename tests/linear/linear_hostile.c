@@ -125,21 +125,21 @@ static umbel_err use(const text *t, uint64_t growth) {
     umbel_filter *f = NULL;
     watch_memory(&memory, 0);
     cost c = begin("recognise", t->len);
-    umbel_err e = umbel_view(t->bytes, t->len, NULL, &memory.opts, &f, NULL);
+    umbel_err e = umbel_decode(t->bytes, t->len, UMBEL_MAP, NULL, &memory.opts, &f, NULL);
     end(c, 0);
     umbel_free(f);
     c = begin("verify", t->len);
-    (void)umbel_verify(t->bytes, t->len, &as, NULL);
+    (void)umbel_decode(t->bytes, t->len, UMBEL_VERIFY, &as, NULL, NULL, NULL);
     end(c, 0);
     f = NULL;
     c = begin("view", t->len);
-    e = umbel_view(t->bytes, t->len, &as, &memory.opts, &f, NULL);
+    e = umbel_decode(t->bytes, t->len, UMBEL_MAP, &as, &memory.opts, &f, NULL);
     end(c, 0);
     if (!e) read_ops(f, t->len);
     umbel_free(f);
     f = NULL;
     c = begin("decode", t->len);
-    e = umbel_decode(t->bytes, t->len, &as, &memory.opts, &f, NULL);
+    e = umbel_decode(t->bytes, t->len, UMBEL_LOAD, &as, &memory.opts, &f, NULL);
     end(c, 0);
     if (!e) {
         read_ops(f, t->len);

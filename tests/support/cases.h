@@ -12,13 +12,13 @@
 
 #include <cmocka.h>
 
-#include "umbel.h"
+#include "hashing.h"
 
 /* Fails with the library's own message. */
 #define assert_ok(call)                                                              \
     do {                                                                             \
         umbel_err assert_ok_err = (call);                                            \
-        if (assert_ok_err) fail_msg("%s: %s", #call, umbel_strerror(assert_ok_err)); \
+        if (assert_ok_err) fail_msg("%s: %s", #call, umbel_err_name(assert_ok_err)); \
     } while (0)
 
 #endif

@@ -54,7 +54,7 @@ umbel_filter *foreign_create(umbel_foreign params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_err e = umbel_create_foreign(&params, NULL, &f, &diag);
-    if (e) fail_msg("umbel_create_foreign: %s: %s", umbel_strerror(e), sentence(&diag));
+    if (e) fail_msg("umbel_create_foreign: %s: %s", umbel_err_name(e), sentence(&diag));
     return f;
 }
 
@@ -88,8 +88,8 @@ umbel_filter *foreign_decode(const umbel_foreign *like, const uint8_t *bytes, si
     uint8_t *copy = exact(bytes, len);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    umbel_err e = umbel_decode(copy, len, like, NULL, &f, &diag);
-    if (e) fail_msg("decode: %s at %d: %s", umbel_strerror(e), (int)diag.offset, sentence(&diag));
+    umbel_err e = umbel_decode(copy, len, UMBEL_LOAD, like, NULL, &f, &diag);
+    if (e) fail_msg("decode: %s at %d: %s", umbel_err_name(e), (int)diag.offset, sentence(&diag));
     free(copy);
     return f;
 }
@@ -108,7 +108,7 @@ static void survives_failing_memory(const umbel_foreign *like, const uint8_t *by
         foreign_memory m;
         foreign_memory_start(&m, 0, failing);
         umbel_filter *f = NULL;
-        e = umbel_decode(bytes, len, like, &m.opts, &f, NULL);
+        e = umbel_decode(bytes, len, UMBEL_LOAD, like, &m.opts, &f, NULL);
         if (e) {
             assert_int_equal(e, UMBEL_ENOMEM);
             assert_null(f);
@@ -127,7 +127,7 @@ void foreign_same_again(const umbel_foreign *like, const uint8_t *bytes, size_t 
     assert_int_equal(umbel_copy(f, &copy, NULL), UMBEL_OK);
     writes(copy, bytes, len);
     assert_true(umbel_equal(f, copy));
-    umbel_err e = umbel_view(input, len, like, NULL, &view, NULL);
+    umbel_err e = umbel_decode(input, len, UMBEL_MAP, like, NULL, &view, NULL);
     if (e != UMBEL_ENOTSUP) {
         assert_int_equal(e, UMBEL_OK);
         assert_true(umbel_equal(f, view));
@@ -172,7 +172,7 @@ void foreign_refused_saying(const umbel_foreign *like, const uint8_t *bytes, siz
     foreign_memory_start(&m, 2 * len + 4096, 0);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    umbel_err e = umbel_decode(input, len, like, &m.opts, &f, &diag);
+    umbel_err e = umbel_decode(input, len, UMBEL_LOAD, like, &m.opts, &f, &diag);
     if (e != want || diag.offset != offset) {
         fail_msg("decode of %d bytes: %d at %d (%s), not %d at %d", (int)len, (int)e,
                  (int)diag.offset, sentence(&diag), (int)want, (int)offset);
@@ -181,7 +181,7 @@ void foreign_refused_saying(const umbel_foreign *like, const uint8_t *bytes, siz
     assert_non_null(diag.what);
     says(&diag, what);
     assert_int_equal(m.blocks, 0);
-    assert_int_equal(umbel_verify(input, len, like, NULL), want);
+    assert_int_equal(umbel_decode(input, len, UMBEL_VERIFY, like, NULL, NULL, NULL), want);
     free(input);
 }
 
@@ -210,12 +210,12 @@ void foreign_needs_every_byte(const umbel_foreign *like, const uint8_t *bytes, s
         uint8_t *input = exact(longer, cut);
         umbel_filter *f = NULL;
         umbel_diag diag = {.offset = UINT64_MAX};
-        umbel_err e = umbel_decode(input, cut, like, NULL, &f, &diag);
+        umbel_err e = umbel_decode(input, cut, UMBEL_LOAD, like, NULL, &f, &diag);
         if (e != UMBEL_ECORRUPT) fail_msg("%zu of %zu bytes gave error %d", cut, len, (int)e);
         assert_null(f);
         assert_true(diag.offset <= cut);
         assert_non_null(diag.what);
-        assert_int_equal(umbel_verify(input, cut, like, NULL), e);
+        assert_int_equal(umbel_decode(input, cut, UMBEL_VERIFY, like, NULL, NULL, NULL), e);
         free(input);
     }
     free(longer);

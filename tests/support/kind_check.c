@@ -83,7 +83,7 @@ umbel_filter *check_create(umbel_params params) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = ""};
     umbel_err e = umbel_create(&params, NULL, &f, &diag);
-    if (e) fail_msg("create: %s: %s", umbel_strerror(e), sentence(&diag));
+    if (e) fail_msg("create: %s: %s", umbel_err_name(e), sentence(&diag));
     return f;
 }
 
@@ -150,12 +150,15 @@ void check_round_trip(const umbel_filter *f) {
     file x = file_of(f);
     umbel_filter *made[3] = {NULL};
     umbel_diag diag = {.what = ""};
-    if (umbel_decode(x.bytes, x.len, NULL, NULL, &made[0], &diag)) fail_msg("%s", sentence(&diag));
-    assert_int_equal(umbel_view(x.bytes, x.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL,
-                                &made[1], NULL),
+    if (umbel_decode(x.bytes, x.len, UMBEL_LOAD, NULL, NULL, &made[0], &diag))
+        fail_msg("%s", sentence(&diag));
+    assert_int_equal(umbel_decode(x.bytes, x.len, UMBEL_MAP,
+                                  &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &made[1],
+                                  NULL),
                      UMBEL_OK);
-    assert_int_equal(
-        umbel_verify(x.bytes, x.len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(x.bytes, x.len, UMBEL_VERIFY,
+                                  &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, NULL, NULL),
+                     UMBEL_OK);
     assert_int_equal(umbel_copy(f, &made[2], NULL), UMBEL_OK);
     for (int i = 0; i < 3; i++) {
         assert_true(umbel_equal(f, made[i]));
@@ -183,8 +186,9 @@ void check_goes_on(umbel_filter *f, uint64_t from, uint64_t n) {
     const umbel_foreign native = {.format = UMBEL_FMT_NATIVE};
     file x = file_of(f);
     umbel_filter *read = NULL, *view = NULL;
-    assert_int_equal(umbel_decode(x.bytes, x.len, &native, NULL, &read, NULL), UMBEL_OK);
-    assert_int_equal(umbel_view(x.bytes, x.len, &native, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(x.bytes, x.len, UMBEL_LOAD, &native, NULL, &read, NULL),
+                     UMBEL_OK);
+    assert_int_equal(umbel_decode(x.bytes, x.len, UMBEL_MAP, &native, NULL, &view, NULL), UMBEL_OK);
     assert_int_equal(umbel_add(view, "x", 1, NULL, NULL), UMBEL_EFROZEN);
     umbel_info info;
     umbel_describe(view, &info);
@@ -199,8 +203,8 @@ void check_goes_on(umbel_filter *f, uint64_t from, uint64_t n) {
 static void refuses(const uint8_t *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbel_diag diag = {.what = NULL};
-    umbel_err e =
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, &diag);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                               NULL, &f, &diag);
     assert_true(e == UMBEL_ECORRUPT || e == UMBEL_EVERSION);
     assert_non_null(diag.what);
     assert_null(f);
@@ -211,10 +215,11 @@ static void survives(const uint8_t *bytes, size_t len) {
     const umbel_opts opts = {.max_bytes = 1 << 24};
     for (int way = 0; way < 2; way++) {
         umbel_filter *f = NULL;
-        umbel_err e = way ? umbel_view(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
-                                       &opts, &f, NULL)
-                          : umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
-                                         &opts, &f, NULL);
+        umbel_err e =
+            way ? umbel_decode(bytes, len, UMBEL_MAP, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                               &opts, &f, NULL)
+                : umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                               &opts, &f, NULL);
         assert_true(e == UMBEL_OK || e == UMBEL_ECORRUPT || e == UMBEL_EVERSION ||
                     e == UMBEL_ELIMIT);
         assert_int_equal(e == UMBEL_OK, f != NULL);

@@ -41,8 +41,8 @@ static void use(umbel_filter *f) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                           NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);
@@ -54,10 +54,11 @@ umbel_err native_verdict(const uint8_t *bytes, size_t len, umbel_diag *diag) {
     watch_memory(&m, 0);
     umbel_filter *f = NULL;
     *diag = (umbel_diag){.offset = UINT64_MAX};
-    umbel_err e =
-        umbel_decode(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &m.opts, &f, diag);
+    umbel_err e = umbel_decode(copy, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                               &m.opts, &f, diag);
     assert_true(m.peak <= len + 4096);
-    assert_int_equal(umbel_verify(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL),
+    assert_int_equal(umbel_decode(copy, len, UMBEL_VERIFY,
+                                  &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, NULL, NULL),
                      e);
     if (e) {
         assert_null(f);
@@ -68,8 +69,8 @@ umbel_err native_verdict(const uint8_t *bytes, size_t len, umbel_diag *diag) {
     }
     umbel_free(f);
     f = NULL;
-    umbel_err seen =
-        umbel_view(copy, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &m.opts, &f, NULL);
+    umbel_err seen = umbel_decode(copy, len, UMBEL_MAP,
+                                  &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &m.opts, &f, NULL);
     if (!e) assert_int_equal(seen, UMBEL_OK);
     if (!seen) umbel_contains(f, "a", 1); /* harmless, whatever the bits are */
     umbel_free(f);
@@ -82,7 +83,7 @@ void native_refused(const uint8_t *bytes, size_t len, umbel_err want, uint64_t o
     umbel_diag diag;
     umbel_err e = native_verdict(bytes, len, &diag);
     if (e != want || diag.offset != offset) {
-        fail_msg("%s at %d (%s), not %s at %d", umbel_strerror(e), (int)diag.offset,
-                 sentence(&diag), umbel_strerror(want), (int)offset);
+        fail_msg("%s at %d (%s), not %s at %d", umbel_err_name(e), (int)diag.offset,
+                 sentence(&diag), umbel_err_name(want), (int)offset);
     }
 }

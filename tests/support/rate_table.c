@@ -81,7 +81,7 @@ static int keys_wrong(const format_form *form, const umbel_filter *f) {
     umbel_measurement now;
     assert_non_null(file);
     assert_int_equal(umbel_encode(f, form->made.format, file, len, NULL), UMBEL_OK);
-    assert_int_equal(umbel_decode(file, len, &form->made, NULL, &read, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(file, len, UMBEL_LOAD, &form->made, NULL, &read, NULL), UMBEL_OK);
     umbel_measure(read, &now);
     umbel_free(read);
     free(file);

@@ -88,7 +88,7 @@ umbel_filter *subject_create(const subject *s, umbel_params params, const umbel_
     umbeli_cpu_limit(s->cpu);
     umbel_err e = umbel_create(&params, &keyed, &f, &diag);
     umbeli_cpu_limit(UINT32_MAX);
-    if (e) fail_msg("%s: %s: %s", s->name, umbel_strerror(e), sentence(&diag));
+    if (e) fail_msg("%s: %s: %s", s->name, umbel_err_name(e), sentence(&diag));
     assert_kernel(s, f, s->kernel);
     return f;
 }
@@ -100,7 +100,7 @@ static const char *plain_kernel(const subject *s) {
 umbel_filter *subject_decode(const subject *s, const void *bytes, size_t len) {
     umbel_filter *f = NULL;
     umbeli_cpu_limit(s->cpu);
-    assert_ok(umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
                            &(umbel_opts){.secret = s->key}, &f, NULL));
     umbeli_cpu_limit(UINT32_MAX);
     assert_kernel(s, f,

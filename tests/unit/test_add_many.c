@@ -116,7 +116,7 @@ static void test_all_or_none(void **state) {
     assert_ok(umbel_add_many(f, set.keys, 100, NULL, &done, NULL));
     assert_int_equal(done, 100);
     uint8_t *bytes = bytes_of(f, &len);
-    assert_ok(umbel_view(bytes, len, NULL, NULL, &view, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &view, NULL));
     assert_int_equal(umbel_add_many(view, set.keys, 100, NULL, &done, &diag), UMBEL_EFROZEN);
     assert_int_equal(done, 0);
     assert_non_null(diag.what);

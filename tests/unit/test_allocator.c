@@ -74,7 +74,8 @@ static void test_decode_and_view(void **state) {
                 watched_memory m;
                 watch_memory(&m, at);
                 umbel_filter *f = NULL;
-                e = (view ? umbel_view : umbel_decode)(bytes, len, NULL, &m.opts, &f, NULL);
+                e = umbel_decode(bytes, len, view ? UMBEL_MAP : UMBEL_LOAD, NULL, &m.opts, &f,
+                                 NULL);
                 assert_int_equal(e, at <= 9 + !view ? UMBEL_ENOMEM : UMBEL_OK);
                 assert_true(!e == (f != NULL));
                 assert_true(m.peak < len + 8192);
@@ -94,7 +95,7 @@ static void test_copy(void **state) {
     watched_memory m;
     watch_memory(&m, 0);
     umbel_filter *f = NULL, *copy = NULL;
-    assert_ok(umbel_decode(bytes, len, NULL, &m.opts, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &m.opts, &f, NULL));
     size_t before = m.blocks, calls = m.calls, at = 0;
     umbel_err e = UMBEL_ENOMEM;
     while (e && ++at < TRIES) {
@@ -205,7 +206,7 @@ static void test_batch_falls_back(void **state) {
         assert_int_equal(m.blocks, 2);
         size_t len;
         uint8_t *bytes = bytes_of(f, &len);
-        assert_ok(umbel_decode(bytes, len, NULL, NULL, &made[fail], NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &made[fail], NULL));
         free(bytes);
         umbel_free(f);
         assert_int_equal(m.blocks, 0);
@@ -227,12 +228,12 @@ static void test_limit_when_decoding(void **state) {
     watched_memory m;
     watch_memory(&m, 0);
     m.opts.max_bytes = 4095;
-    assert_int_equal(umbel_decode(bytes, len, NULL, &m.opts, &f, NULL), UMBEL_ELIMIT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &m.opts, &f, NULL), UMBEL_ELIMIT);
     assert_null(f);
     assert_int_equal(m.blocks, 0);
     assert_true(m.peak < 1024);
     m.opts.max_bytes = 4096;
-    assert_ok(umbel_decode(bytes, len, NULL, &m.opts, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &m.opts, &f, NULL));
     umbel_free(f);
     free(bytes);
 }

@@ -43,7 +43,7 @@ static void refused(const umbel_params *params, const umbel_opts *opts, const ch
     }
     umbel_err e = make(params, &m.opts, &diag);
     if (e != UMBEL_EINVAL || strcmp(diag.field, field) != 0) {
-        fail_msg("%s: %s: '%s', not '%s'", umbel_kind_name(params->kind), umbel_strerror(e),
+        fail_msg("%s: %s: '%s', not '%s'", umbel_kind_name(params->kind), umbel_err_name(e),
                  sentence(&diag), field);
     }
     assert_int_equal(m.calls, 0); /* before anything is allocated */
@@ -158,18 +158,19 @@ static void test_reserved_of_other_systems(void **state) {
         assert_ok(umbel_create_foreign(&forms[i].made, NULL, &f, NULL));
         size_t len = (size_t)umbel_encoded_size(f, UMBEL_FMT_ANY);
         assert_ok(umbel_encode(f, UMBEL_FMT_ANY, bytes, sizeof bytes, NULL));
-        assert_ok(umbel_verify(bytes, len, &forms[i].made, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, &forms[i].made, NULL, NULL, NULL));
         for (size_t k = 0; k < sizeof forms[i].made.reserved / sizeof *forms[i].made.reserved;
              k++) {
             umbel_foreign p = forms[i].made;
             p.reserved[k] = 1;
             for (int way = 0; way < 5; way++) {
                 umbel_diag diag = {0};
-                umbel_err e = way == 0   ? umbel_create_foreign(&p, NULL, &none, &diag)
-                              : way == 1 ? umbel_plan_foreign(&p, &plan, &diag)
-                              : way == 2 ? umbel_decode(bytes, len, &p, NULL, &none, &diag)
-                              : way == 3 ? umbel_view(bytes, len, &p, NULL, &none, &diag)
-                                         : umbel_verify(bytes, len, &p, &diag);
+                umbel_err e =
+                    way == 0   ? umbel_create_foreign(&p, NULL, &none, &diag)
+                    : way == 1 ? umbel_plan_foreign(&p, &plan, &diag)
+                    : way == 2 ? umbel_decode(bytes, len, UMBEL_LOAD, &p, NULL, &none, &diag)
+                    : way == 3 ? umbel_decode(bytes, len, UMBEL_MAP, &p, NULL, &none, &diag)
+                               : umbel_decode(bytes, len, UMBEL_VERIFY, &p, NULL, NULL, &diag);
                 assert_int_equal(e, UMBEL_EINVAL);
                 assert_string_equal(diag.field, "foreign.reserved");
                 assert_null(none);
@@ -178,7 +179,9 @@ static void test_reserved_of_other_systems(void **state) {
         umbel_free(f);
     }
     umbel_diag diag = {0}; /* also where the format is only to be recognised */
-    assert_int_equal(umbel_verify("", 0, &(umbel_foreign){.reserved = {1}}, &diag), UMBEL_EINVAL);
+    assert_int_equal(
+        umbel_decode("", 0, UMBEL_VERIFY, &(umbel_foreign){.reserved = {1}}, NULL, NULL, &diag),
+        UMBEL_EINVAL);
     assert_string_equal(diag.field, "foreign.reserved");
 }
 

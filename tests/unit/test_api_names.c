@@ -13,17 +13,18 @@
 #include "kind/kind.h"
 #include "umbel_foreign.h"
 
-static void test_strerror(void **state) {
+static const char *text_of(int err, char *text) {
+    return umbel_explain((umbel_err)err, NULL, text, 64);
+}
+
+static void test_errors(void **state) {
     (void)state;
-    const char *unknown = umbel_strerror((umbel_err)9999);
-    assert_non_null(unknown);
-    assert_string_equal(umbel_strerror((umbel_err)-1), unknown);
+    char unknown[64], text[64], another[64];
+    assert_string_equal(text_of(-1, text), text_of(9999, unknown));
     for (int e = UMBEL_OK; umbel_err_name((umbel_err)e); e++) {
-        const char *text = umbel_strerror((umbel_err)e);
-        assert_non_null(text);
-        assert_string_not_equal(text, unknown);
+        assert_string_not_equal(text_of(e, text), unknown);
         for (int other = UMBEL_OK; other < e; other++) {
-            assert_string_not_equal(text, umbel_strerror((umbel_err)other));
+            assert_string_not_equal(text, text_of(other, another));
         }
     }
 }
@@ -35,11 +36,13 @@ static void test_kinds(void **state) {
     assert_int_equal(kind, UMBEL_KIND_AUTO);
     assert_string_equal(umbel_kind_name(UMBEL_KIND_AUTO), "auto");
     umbel_kind last = UMBEL_KIND_AUTO;
+    umbel_traits traits;
     for (const umbeli_kind *const *k = umbeli_kinds; *k; k++) {
         assert_true((*k)->id > last); /* in order, each once */
         last = (*k)->id;
         assert_string_equal(umbel_kind_name((*k)->id), (*k)->name);
-        assert_in_range(strlen(umbel_kind_purpose((*k)->id)), 1, 20); /* fits umbel plan's table */
+        assert_true(umbel_kind_traits((*k)->id, &traits));
+        assert_in_range(strlen(traits.purpose), 1, 20); /* fits umbel plan's table */
         assert_true(umbel_kind_named((*k)->name, &kind));
         assert_int_equal(kind, (*k)->id);
     }
@@ -48,8 +51,10 @@ static void test_kinds(void **state) {
     assert_false(umbel_kind_named("Blocked", &kind));
     assert_int_equal(kind, UMBEL_KIND_BLOCKED);
     assert_null(umbel_kind_name((umbel_kind)9999));
-    assert_null(umbel_kind_purpose((umbel_kind)9999));
-    assert_null(umbel_kind_purpose(UMBEL_KIND_AUTO));
+    assert_false(umbel_kind_traits((umbel_kind)9999, &traits));
+    assert_null(traits.purpose);
+    assert_false(umbel_kind_traits(UMBEL_KIND_AUTO, &traits));
+    assert_null(traits.purpose);
 }
 
 static void test_formats(void **state) {
@@ -134,7 +139,7 @@ static void assert_traits(umbel_kind kind) {
     assert_int_equal(can.removes, umbel_remove(f, "bob", 3, NULL) == UMBEL_OK);
     assert_int_equal(can.counts, umbel_count(f, "ada", 3) == 2); /* both had it */
     assert_int_equal(can.folds, umbel_fold(f, 0.01, NULL) == UMBEL_OK);
-    assert_int_equal(can.hashes, umbel_takes_hashes(f));
+    assert_int_equal(can.hashes, takes_hashes(f));
     umbel_free(f);
     umbel_free(other);
     params.concurrent = true;
@@ -242,7 +247,7 @@ static void test_variants(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_strerror),
+        cmocka_unit_test(test_errors),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_version),

@@ -21,7 +21,7 @@ static void refused_with(umbel_params params, umbel_err want, const char *word) 
     watch_memory(&m, 0);
     errno = 0;
     umbel_err e = umbel_create(&params, &m.opts, &f, &diag);
-    if (e != want) fail_msg("%s, not %s", umbel_strerror(e), umbel_strerror(want));
+    if (e != want) fail_msg("%s, not %s", umbel_err_name(e), umbel_err_name(want));
     assert_null(f);
     assert_int_equal(m.calls, 0); /* before anything is allocated */
     assert_int_equal(errno, 0);

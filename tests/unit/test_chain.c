@@ -76,7 +76,8 @@ static void segments_do_not_show(void **state) {
         check_add(f, 1, 0, N);
         size_t len, again_len;
         uint8_t *bytes = bytes_of(f, format_of(f), &len);
-        assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &decoded, NULL), UMBEL_OK);
+        assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &decoded, NULL),
+                         UMBEL_OK);
         assert_int_equal(umbel_copy(f, &copy, NULL), UMBEL_OK);
         umbel_filter *all[] = {decoded, copy};
         for (int i = 0; i < 2; i++) {
@@ -190,7 +191,8 @@ static void merging_is_all_or_nothing(void **state) {
             assert_int_equal(check_found(into, 2, 0, 20550), 20550);
             after = bytes_of(into, UMBEL_FMT_REDISBLOOM, &again_len); /* counts add up */
             umbel_filter *read = NULL;
-            assert_int_equal(umbel_decode(after, again_len, NULL, NULL, &read, NULL), UMBEL_OK);
+            assert_int_equal(umbel_decode(after, again_len, UMBEL_LOAD, NULL, NULL, &read, NULL),
+                             UMBEL_OK);
             umbel_free(read);
             free(after);
         }

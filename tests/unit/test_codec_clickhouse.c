@@ -282,7 +282,7 @@ static void views_lie_on_the_bytes(void **state) {
     umbel_foreign like = {
         .format = UMBEL_FMT_CLICKHOUSE, .fpr = 0.01, .variant = UMBEL_VARIANT_CLICKHOUSE_INDEX};
     umbel_filter *view = NULL;
-    assert_ok(umbel_view(granule, 3, &like, NULL, &view, NULL));
+    assert_ok(umbel_decode(granule, 3, UMBEL_MAP, &like, NULL, &view, NULL));
     assert_true(described(view).frozen);
     assert_true(umbel_contains(view, "any", 3));
     granule[1] = granule[2] = 0;

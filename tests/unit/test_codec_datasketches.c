@@ -88,7 +88,8 @@ static void files_are_those_of_cpp(void **state) {
         uint64_t was = with_bits_set(bytes, len, f);
         bool dirty = len > EMPTY && strcmp(t.column[COUNTED], "0") == 0;
         assert_true(was == (dirty ? UINT64_MAX : measured(f).bits_set));
-        assert_ok(umbel_decode(bytes, len, NULL, NULL, &known, NULL)); /* it is recognised */
+        assert_ok(
+            umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &known, NULL)); /* it is recognised */
         assert_true(umbel_equal(f, known));
         foreign_is(&datasketches, f, bytes, len);
         foreign_needs_every_byte(&datasketches, bytes, len);
@@ -189,7 +190,8 @@ static void empty_files(void **state) {
         assert_int_equal(described(f).bits, 1024);
         assert_false(umbel_contains(f, "a", 1));
         foreign_same_again(&datasketches, bytes, len);
-        assert_int_equal(umbel_view(bytes, len, NULL, NULL, &view, NULL), UMBEL_ENOTSUP);
+        assert_int_equal(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &view, NULL),
+                         UMBEL_ENOTSUP);
         foreign_add(f, "a");
         uint8_t *again = foreign_bytes(f, &again_len);
         assert_int_equal(again_len, HEADER + 128);
@@ -216,15 +218,15 @@ static void empty_files_take_little(void **state) {
     f = NULL;
     bytes[16] = 1;
     umbel_diag diag = {0};
-    assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &f, &diag), UMBEL_ELIMIT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &f, &diag), UMBEL_ELIMIT);
     assert_null(f);
     assert_int_equal(diag.need, enough + 8);
     umbel_opts opts = {.max_bytes = enough};
-    assert_int_equal(umbel_decode(bytes, len, NULL, &opts, &f, &diag), UMBEL_ELIMIT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &opts, &f, &diag), UMBEL_ELIMIT);
     opts.max_bytes += 8;
-    assert_ok(umbel_decode(bytes, len, NULL, &opts, &f, &diag));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &opts, &f, &diag));
     umbel_free(f);
-    assert_ok(umbel_verify(bytes, len, NULL, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
     free(bytes);
 }
 
@@ -335,7 +337,7 @@ static void what_is_refused(void **state) {
     bytes[0] = 4;
     bytes[3] = 0;
     set_number(bytes, AT_BITS_SET, 7);
-    assert_ok(umbel_verify(bytes, len, NULL, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
     free(bytes);
 }
 

@@ -30,10 +30,11 @@ static void writes_the_file(const umbel_filter *f, const char *path) {
     assert_int_equal(len, want_len);
     assert_memory_equal(bytes, want, len);
     foreign_same_again(&like, want, want_len);
-    assert_int_equal(umbel_verify(want, want_len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL),
+    assert_int_equal(umbel_decode(want, want_len, UMBEL_VERIFY,
+                                  &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, NULL, NULL),
                      UMBEL_OK);
     umbel_filter *g = NULL;
-    assert_int_equal(umbel_decode(want, want_len, NULL, NULL, &g, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(want, want_len, UMBEL_LOAD, NULL, NULL, &g, NULL), UMBEL_OK);
     assert_int_equal(keys_added(g), keys_added(f));
     umbel_free(g);
     free(bytes);
@@ -117,7 +118,8 @@ static void rates_near_one_match_everything(void **state) {
     uint8_t *bytes = foreign_bytes(f, &len);
     assert_int_equal(len, HEADER);
     foreign_same_again(&like, bytes, len);
-    assert_int_equal(umbel_verify(bytes, len, NULL, NULL), UMBEL_OK); /* recognised as well */
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL),
+                     UMBEL_OK); /* recognised as well */
     umbel_measurement now = measured(f);
     assert_true(now.rate == 1);
     umbel_plan plan;
@@ -216,10 +218,10 @@ static void what_is_not_dcso_is_not_recognised(void **state) {
     uint8_t *bytes = golden_file("dcso/a.bloom", &len);
     umbel_filter *f = NULL;
     native_set(bytes, 24, 8, 8); /* a different k from what n and p give */
-    assert_int_equal(umbel_decode(bytes, len, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
-    assert_int_equal(
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &f, NULL),
-        UMBEL_OK);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD,
+                                  &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, &f, NULL),
+                     UMBEL_OK);
     umbel_free(f);
     free(bytes);
 }
@@ -241,9 +243,12 @@ static void gzipped_bytes_are_named(void **state) {
             umbel_filter *f = NULL;
             umbel_diag diag[3] = {{0}};
             umbel_err e[] = {
-                umbel_decode(gzip, len, &(umbel_foreign){.format = formats[i]}, NULL, &f, &diag[0]),
-                umbel_view(gzip, len, &(umbel_foreign){.format = formats[i]}, NULL, &f, &diag[1]),
-                umbel_verify(gzip, len, &(umbel_foreign){.format = formats[i]}, &diag[2])};
+                umbel_decode(gzip, len, UMBEL_LOAD, &(umbel_foreign){.format = formats[i]}, NULL,
+                             &f, &diag[0]),
+                umbel_decode(gzip, len, UMBEL_MAP, &(umbel_foreign){.format = formats[i]}, NULL, &f,
+                             &diag[1]),
+                umbel_decode(gzip, len, UMBEL_VERIFY, &(umbel_foreign){.format = formats[i]}, NULL,
+                             NULL, &diag[2])};
             assert_null(f);
             for (size_t k = 0; k < 3; k++) {
                 assert_int_equal(e[k], UMBEL_EVERSION);
@@ -260,9 +265,10 @@ static void cut_files_say_how_long_they_were(void **state) {
     uint8_t *bytes = golden_file("dcso/a.bloom", &len);
     for (size_t cut = HEADER; cut < len; cut++) {
         umbel_diag diag = {0};
-        assert_int_equal(
-            umbel_verify(bytes, cut, &(umbel_foreign){.format = UMBEL_FMT_DCSO}, &diag),
-            UMBEL_ECORRUPT);
+        assert_int_equal(umbel_decode(bytes, cut, UMBEL_VERIFY,
+                                      &(umbel_foreign){.format = UMBEL_FMT_DCSO}, NULL, NULL,
+                                      &diag),
+                         UMBEL_ECORRUPT);
         assert_int_equal(diag.need, len);
     }
     free(bytes);
@@ -282,11 +288,11 @@ static void the_data_section_has_a_limit(void **state) {
     umbel_opts opts = {.max_bytes = DATA - 1};
     umbel_foreign as = {.format = UMBEL_FMT_DCSO};
     umbel_diag diag = {0};
-    assert_int_equal(umbel_decode(bytes, len, &as, &opts, &again, &diag), UMBEL_ELIMIT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &as, &opts, &again, &diag), UMBEL_ELIMIT);
     assert_int_equal(diag.need, DATA);
-    assert_int_equal(umbel_view(bytes, len, &as, &opts, &again, &diag), UMBEL_ELIMIT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_MAP, &as, &opts, &again, &diag), UMBEL_ELIMIT);
     opts.max_bytes = DATA;
-    assert_int_equal(umbel_decode(bytes, len, &as, &opts, &again, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &as, &opts, &again, NULL), UMBEL_OK);
     umbel_free(again);
     umbel_free(f);
     free(bytes);
@@ -308,14 +314,14 @@ static void views_with_stray_bits_can_be_saved(void **state) {
     assert_true(len <= sizeof bytes);
     assert_int_equal(umbel_encode(f, UMBEL_FMT_DCSO, bytes, sizeof bytes, NULL), UMBEL_OK);
     bytes[48 + info.bits / 8] |= 0x80;
-    assert_int_equal(umbel_decode(bytes, len, &as, NULL, &again, NULL), UMBEL_ECORRUPT);
-    assert_int_equal(umbel_view(bytes, len, &as, NULL, &view, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &as, NULL, &again, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_MAP, &as, NULL, &view, NULL), UMBEL_OK);
     assert_int_equal(umbel_copy(view, &copy, NULL), UMBEL_OK);
     const umbel_filter *both[] = {view, copy};
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(umbel_encode(both[i], UMBEL_FMT_DCSO, written, sizeof written, NULL),
                          UMBEL_OK);
-        assert_int_equal(umbel_decode(written, len, &as, NULL, &again, NULL), UMBEL_OK);
+        assert_int_equal(umbel_decode(written, len, UMBEL_LOAD, &as, NULL, &again, NULL), UMBEL_OK);
         umbel_free(again);
     }
     umbel_free(copy);

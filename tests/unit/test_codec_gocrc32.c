@@ -198,14 +198,14 @@ static void bytes_need_parameters(void **state) {
     uint8_t bytes[8] = {0};
     umbel_filter *f = NULL;
     umbel_diag diag;
-    assert_int_equal(
-        umbel_decode(bytes, 8, &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
-        UMBEL_EINVAL);
-    assert_int_equal(
-        umbel_view(bytes, 8, &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
-        UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(bytes, 8, UMBEL_LOAD,
+                                  &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
+                     UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(bytes, 8, UMBEL_MAP,
+                                  &(umbel_foreign){.format = UMBEL_FMT_GOCRC32}, NULL, &f, &diag),
+                     UMBEL_EINVAL);
     umbel_foreign params = {.format = UMBEL_FMT_GOCRC32, .capacity = 10};
-    assert_int_equal(umbel_decode(bytes, 8, &params, NULL, &f, &diag), UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(bytes, 8, UMBEL_LOAD, &params, NULL, &f, &diag), UMBEL_EINVAL);
     assert_null(f);
 }
 

@@ -60,8 +60,9 @@ static void filters_are_duckdbs(void **state) {
         for (unsigned i = 0; i < values; i++) add_value(f, t.column[4], i);
         foreign_is(&parquet, f, bytes, len);
         foreign_needs_every_byte(&parquet, bytes, len);
-        assert_ok(umbel_verify(bytes, len, NULL, NULL)); /* recognised */
-        assert_int_equal(umbel_verify(bytes, len - 1, NULL, NULL), UMBEL_EUNKNOWN);
+        assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL)); /* recognised */
+        assert_int_equal(umbel_decode(bytes, len - 1, UMBEL_VERIFY, NULL, NULL, NULL, NULL),
+                         UMBEL_EUNKNOWN);
 
         /* exactly as stored in the file */
         assert_int_equal(len, strtoull(t.column[2], NULL, 10));
@@ -88,7 +89,7 @@ static void views_lie_on_the_bytes(void **state) {
     size_t len;
     uint8_t *bytes = whole_filter(&t, &len);
     umbel_filter *view = NULL;
-    assert_ok(umbel_view(bytes, len, &parquet, NULL, &view, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_MAP, &parquet, NULL, &view, NULL));
     assert_true(described(view).frozen);
     for (int i = 0; i < 100; i++) {
         char key[16];
@@ -132,7 +133,8 @@ static void headers_of_other_writers(void **state) {
         umbel_filter *f = foreign_decode(&parquet, bytes, len);
         assert_int_equal(described(f).bits, 256);
         foreign_needs_every_byte(&parquet, bytes, len);
-        assert_int_equal(umbel_verify(bytes, len, NULL, NULL), i ? UMBEL_EUNKNOWN : UMBEL_OK);
+        assert_int_equal(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL),
+                         i ? UMBEL_EUNKNOWN : UMBEL_OK);
         /* encoded again, it has the usual header */
         size_t again_len;
         uint8_t *again = foreign_bytes(f, &again_len);
@@ -190,7 +192,8 @@ static void nesting_bomb(void **state) {
     memset(bytes + 3, 0x1c, 1000000 - 1);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    assert_int_equal(umbel_decode(bytes, len, &parquet, NULL, &f, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &parquet, NULL, &f, &diag),
+                     UMBEL_ECORRUPT);
     assert_non_null(strstr(sentence(&diag), "too deeply"));
     assert_true(diag.offset < 100);
     free(bytes);

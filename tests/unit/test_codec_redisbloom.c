@@ -509,7 +509,7 @@ static void bits_per_entry_may_be_zero(void **state) {
     assert_non_null(zeroed);
     memcpy(zeroed, file, len);
     memset(zeroed + FRAME + FIXED + 32, 0, 8);
-    assert_int_equal(umbel_decode(zeroed, len, &like, NULL, &read, NULL), UMBEL_OK);
+    assert_int_equal(umbel_decode(zeroed, len, UMBEL_LOAD, &like, NULL, &read, NULL), UMBEL_OK);
     uint8_t *again = foreign_bytes(read, &again_len);
     assert_int_equal(again_len, len);
     assert_memory_equal(again, file, len);
@@ -537,7 +537,7 @@ static void late_links_have_many_probes(void **state) {
         if (probes < I) {
             foreign_refused(&like, file, len, UMBEL_ECORRUPT, at + 40);
         } else {
-            assert_ok(umbel_decode(file, len, &like, NULL, &loaded, NULL));
+            assert_ok(umbel_decode(file, len, UMBEL_LOAD, &like, NULL, &loaded, NULL));
         }
     }
     umbel_free(loaded);
@@ -593,7 +593,7 @@ static void claims_do_not_grow(void **state) {
         umbeli_store_le64(file + FRAME + FIXED + 44, cases[i].entries);
         umbeli_store_le32(file + FRAME + 16, cases[i].growth);
         f = NULL;
-        assert_ok(umbel_decode(file, len, &like, NULL, &f, NULL));
+        assert_ok(umbel_decode(file, len, UMBEL_LOAD, &like, NULL, &f, NULL));
         assert_int_equal(umbel_add(f, "key", 3, NULL, NULL), cases[i].want);
         umbel_free(f);
     }

@@ -60,7 +60,7 @@ static void filters_are_rocksdbs(void **state) {
         umbel_filter *f = foreign_decode(&rocksdb, bytes, len), *view = NULL;
         uint64_t keys = each_key(t.column[3], f, is_found);
         foreign_is(&rocksdb, f, bytes, len);
-        assert_ok(umbel_view(bytes, len, &rocksdb, NULL, &view, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_MAP, &rocksdb, NULL, &view, NULL));
         each_key(t.column[3], view, is_found);
         assert_true(umbel_equal(f, view));
         umbel_free(view);
@@ -105,7 +105,7 @@ static void check_bytes(const uint8_t *bytes, size_t len) {
     int want = reads_as(bytes, len);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    assert_ok(umbel_view(bytes, len, &rocksdb, NULL, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_MAP, &rocksdb, NULL, &f, NULL));
     for (int i = 0; i < 8; i++) {
         bool found = umbel_contains(f, &i, sizeof i);
         if (want != SOME) assert_int_equal(found, want);
@@ -115,9 +115,9 @@ static void check_bytes(const uint8_t *bytes, size_t len) {
     if (want == NONE) assert_true(now.rate == 0);
     if (want == NONE) assert_true(now.keys == 0);
     umbel_free(f);
-    umbel_err e = umbel_verify(bytes, len, &rocksdb, &diag);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_VERIFY, &rocksdb, NULL, NULL, &diag);
     f = NULL;
-    assert_int_equal(umbel_decode(bytes, len, &rocksdb, NULL, &f, NULL), e);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &rocksdb, NULL, &f, NULL), e);
     if (e) {
         assert_true(want == EVERY);
         assert_true(diag.what);

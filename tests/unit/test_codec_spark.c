@@ -78,7 +78,7 @@ static void files_are_sparks(void **state) {
         put_all(f, files[i].keys);
         foreign_is(&spark, f, bytes, len);
         foreign_needs_every_byte(&spark, bytes, len);
-        assert_ok(umbel_decode(bytes, len, NULL, NULL, &known, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &known, NULL));
         assert_true(umbel_equal(f, known));
         umbel_free(known);
         umbel_free(f);
@@ -197,11 +197,12 @@ static void what_is_not_sparks(void **state) {
         memcpy(copy + wrong[i].at, big, 4);
         foreign_refused_saying(&spark, copy, len, wrong[i].err,
                                wrong[i].value == 2 ? len : wrong[i].at, wrong[i].what);
-        assert_int_equal(umbel_verify(copy, len, NULL, NULL), UMBEL_EUNKNOWN);
+        assert_int_equal(umbel_decode(copy, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL),
+                         UMBEL_EUNKNOWN);
     }
-    assert_ok(umbel_verify(bytes, len, NULL, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
     umbel_filter *f = NULL;
-    assert_int_equal(umbel_view(bytes, len, NULL, NULL, &f, NULL), UMBEL_ENOTSUP);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &f, NULL), UMBEL_ENOTSUP);
     free(bytes);
 }
 

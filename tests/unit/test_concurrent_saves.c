@@ -92,7 +92,7 @@ static void *read_often(void *arg) {
     const bool map = *(const size_t *)arg % 2 == 0;
     while (atomic_load(&savers_left) > 0) {
         umbel_filter *f = NULL;
-        umbel_err e = (map ? umbel_file_open : umbel_file_load)(path, NULL, NULL, &f, NULL);
+        umbel_err e = umbel_file_open(path, map ? UMBEL_MAP : UMBEL_LOAD, NULL, NULL, &f, NULL);
         if (e) {
             atomic_fetch_add(&failed, 1);
             continue;
@@ -125,7 +125,7 @@ static void test_old_or_new(void **state) {
     assert_int_equal(failed, 0);
     assert_int_equal(wrong, 0);
     assert_int_equal(files_in_folder(), 1);
-    assert_ok(umbel_file_verify(path, NULL, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
 }
 
 static void *save_once(void *arg) {

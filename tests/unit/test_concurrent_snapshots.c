@@ -116,7 +116,7 @@ static void make_native(void) {
 static void save_and_load(const size_t added[WRITERS]) {
     umbel_filter *f = NULL;
     assert_ok(umbel_file_save(filter, UMBEL_FMT_ANY, path, NULL));
-    assert_ok(umbel_file_load(path, NULL, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &f, NULL));
     assert_has(f, added);
     umbel_free(f);
 }
@@ -126,7 +126,7 @@ static void test_saved(void **state) {
     make_native();
     beside_writers(save_and_load);
     umbel_filter *f = NULL;
-    assert_ok(umbel_file_load(path, NULL, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &f, NULL));
     assert_true(umbel_equal(f, filter));
     umbel_free(f);
     umbel_free(filter);
@@ -138,7 +138,7 @@ static void encode_and_decode(const size_t added[WRITERS]) {
     uint64_t size = umbel_encoded_size(filter, UMBEL_FMT_ANY);
     assert_true(size > 0 && size <= sizeof bytes);
     assert_ok(umbel_encode(filter, UMBEL_FMT_ANY, bytes, sizeof bytes, NULL));
-    assert_ok(umbel_decode(bytes, (size_t)size, NULL, NULL, &f, NULL));
+    assert_ok(umbel_decode(bytes, (size_t)size, UMBEL_LOAD, NULL, NULL, &f, NULL));
     assert_has(f, added);
     umbel_free(f);
 }

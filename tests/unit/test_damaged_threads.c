@@ -44,7 +44,7 @@ static void *ask(void *arg) {
 static void ask_together(const uint8_t *bytes, size_t len, bool damaged) {
     asker askers[THREADS];
     umbel_filter *f = NULL;
-    assert_ok(umbel_view(bytes, len, NULL, NULL, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &f, NULL));
     for (uint64_t t = 0; t < THREADS; t++) {
         askers[t] = (asker){.filter = f, .from = KEYS / THREADS * t};
         assert_int_equal(pthread_create(&askers[t].thread, NULL, ask, &askers[t]), 0);

@@ -96,7 +96,8 @@ static void described_blindly(const umbel_filter *f, const any_params *params, c
     size_t hidden = end == len ? room - before : closed;
     protect(pages + before, hidden, PROT_NONE);
     umbel_filter *view = NULL;
-    assert_ok(umbel_view(copy, len, any_as(params), &(umbel_opts){.unchecked = true}, &view, NULL));
+    assert_ok(umbel_decode(copy, len, UMBEL_MAP, any_as(params), &(umbel_opts){.unchecked = true},
+                           &view, NULL));
     umbel_info seen, info;
     memset(&seen, 0x55, sizeof seen);
     umbel_describe(view, &seen);
@@ -190,15 +191,15 @@ static void test_own_format(void **state) {
         free(file);
         int fd = open(path, O_WRONLY | O_TRUNC);
         assert_true(fd >= 0);
-        assert_ok(umbel_file_write(f, UMBEL_FMT_ANY, fd, NULL));
+        assert_ok(umbel_fd_write(f, UMBEL_FMT_ANY, fd, NULL));
         close(fd);
         file = file_bytes(path, &file_len);
         assert_int_equal(file_len, len);
         assert_memory_equal(file, bytes, len);
         free(file);
-        assert_ok(umbel_file_load(path, any_as(&all[i]), NULL, &again, NULL));
+        assert_ok(umbel_file_open(path, UMBEL_LOAD, any_as(&all[i]), NULL, &again, NULL));
         assert_true(umbel_equal(f, again));
-        assert_ok(umbel_file_verify(path, any_as(&all[i]), NULL));
+        assert_ok(umbel_file_open(path, UMBEL_VERIFY, any_as(&all[i]), NULL, NULL, NULL));
         umbel_free(again);
         umbel_free(f);
         free(bytes);

@@ -82,7 +82,7 @@ static void save_as(const char *key, const char *path) {
 
 static bool holds(const char *path, const char *key) {
     umbel_filter *f = NULL;
-    assert_ok(umbel_file_load(path, NULL, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &f, NULL));
     bool in = umbel_contains(f, key, strlen(key));
     umbel_free(f);
     return in;
@@ -102,10 +102,10 @@ static void test_save_load_open(void **state) {
         assert_int_equal(len, want_len);
         assert_memory_equal(saved, want, len);
         errno = 0;
-        assert_ok(umbel_file_verify(path, NULL, NULL));
-        assert_ok(umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &loaded,
-                                  NULL));
-        assert_ok(umbel_file_open(path, NULL, NULL, &opened, NULL));
+        assert_ok(umbel_file_open(path, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
+        assert_ok(umbel_file_open(path, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                                  NULL, &loaded, NULL));
+        assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &opened, NULL));
         assert_int_equal(errno, 0);
         assert_same_bytes(f, loaded);
         assert_same_bytes(f, opened);
@@ -132,10 +132,10 @@ static void test_descriptors(void **state) {
     assert_int_equal(unlink(path), 0);
     assert_int_equal(lseek(fd, 100, SEEK_SET), 100);
     errno = 0;
-    assert_ok(umbel_fd_verify(fd, NULL, NULL));
-    assert_ok(umbel_fd_open(fd, NULL, NULL, &got[0], NULL));
-    assert_ok(umbel_fd_load(fd, NULL, NULL, &got[1], NULL));
-    assert_ok(umbel_fd_edit(fd, NULL, NULL, &got[2], NULL));
+    assert_ok(umbel_fd_open(fd, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
+    assert_ok(umbel_fd_open(fd, UMBEL_MAP, NULL, NULL, &got[0], NULL));
+    assert_ok(umbel_fd_open(fd, UMBEL_LOAD, NULL, NULL, &got[1], NULL));
+    assert_ok(umbel_fd_open(fd, UMBEL_EDIT, NULL, NULL, &got[2], NULL));
     assert_int_equal(errno, 0);
     assert_int_equal(close(fd), 0); /* it is still ours */
     for (size_t i = 0; i < 3; i++) {
@@ -146,7 +146,7 @@ static void test_descriptors(void **state) {
     umbel_free(f);
 }
 
-/* Changed in place of a copy: the same bytes as by way of umbel_file_load, and nothing in the file
+/* Changed in place of a copy: the same bytes as by way of UMBEL_LOAD, and nothing in the file
  * changes before it is saved. */
 static void edit_equals_load(umbel_params params) {
     const char *path = in_folder("a.umb");
@@ -157,8 +157,8 @@ static void edit_equals_load(umbel_params params) {
     size_t len, len_now;
     uint8_t *before = file_bytes(path, &len);
     errno = 0;
-    assert_ok(umbel_file_edit(path, NULL, NULL, &edited, NULL));
-    assert_ok(umbel_file_load(path, NULL, NULL, &loaded, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_EDIT, NULL, NULL, &edited, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &loaded, NULL));
     assert_int_equal(errno, 0);
     assert_same_bytes(f, edited);
     for (uint64_t i = 2000; i < 9000; i++) {
@@ -171,7 +171,7 @@ static void edit_equals_load(umbel_params params) {
     assert_memory_equal(after, before, len);
     assert_ok(umbel_file_save(edited, UMBEL_FMT_NATIVE, path, NULL));
     umbel_free(loaded);
-    assert_ok(umbel_file_load(path, NULL, NULL, &loaded, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &loaded, NULL));
     assert_same_bytes(loaded, edited);
     assert_ok(umbel_clear(edited, NULL));
     uint64_t first = 0;
@@ -195,9 +195,9 @@ static void test_edit(void **state) {
     umbel_filter *f = NULL;
     umbel_opts concurrent = {.concurrent = true};
     edit_equals_load((umbel_params){.kind = UMBEL_KIND_WINDOW, .capacity = 4000, .fpr = 0.01});
-    assert_int_equal(umbel_file_edit(path, NULL, &concurrent, &f, NULL), UMBEL_EINVAL);
+    assert_int_equal(umbel_file_open(path, UMBEL_EDIT, NULL, &concurrent, &f, NULL), UMBEL_EINVAL);
     save_as("ada", path);
-    assert_ok(umbel_file_edit(path, NULL, &concurrent, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_EDIT, NULL, &concurrent, &f, NULL));
     assert_ok(umbel_add(f, "x", 1, NULL, NULL));
     umbel_free(f);
 }
@@ -208,9 +208,10 @@ static void test_edit_refuses(void **state) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     save_as("ada", path);
-    assert_int_equal(umbel_file_edit(path, NULL, &(umbel_opts){.max_bytes = 4095}, &f, &diag),
-                     UMBEL_ELIMIT);
-    assert_ok(umbel_file_edit(path, NULL, &(umbel_opts){.max_bytes = 4096}, &f, NULL));
+    assert_int_equal(
+        umbel_file_open(path, UMBEL_EDIT, NULL, &(umbel_opts){.max_bytes = 4095}, &f, &diag),
+        UMBEL_ELIMIT);
+    assert_ok(umbel_file_open(path, UMBEL_EDIT, NULL, &(umbel_opts){.max_bytes = 4096}, &f, NULL));
     umbel_free(f);
     size_t len;
     uint8_t *bytes = file_bytes(path, &len);
@@ -219,7 +220,7 @@ static void test_edit_refuses(void **state) {
     assert_non_null(out);
     assert_int_equal(fwrite(bytes, 1, len, out), len);
     assert_int_equal(fclose(out), 0);
-    assert_int_equal(umbel_file_edit(path, NULL, NULL, &f, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_EDIT, NULL, NULL, &f, &diag), UMBEL_ECORRUPT);
     free(bytes);
 
     umbel_params params = {.kind = UMBEL_KIND_STATIC, .fpr = 0.01};
@@ -230,7 +231,7 @@ static void test_edit_refuses(void **state) {
     umbel_builder_free(builder);
     assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
     umbel_free(f);
-    assert_ok(umbel_file_edit(path, NULL, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_EDIT, NULL, NULL, &f, NULL));
     assert_int_equal(umbel_add(f, "x", 1, NULL, NULL), UMBEL_EFROZEN);
     umbel_free(f);
 
@@ -238,7 +239,8 @@ static void test_edit_refuses(void **state) {
     assert_ok(umbel_create_foreign(&leveldb, NULL, &f, NULL));
     assert_ok(umbel_file_save(f, UMBEL_FMT_LEVELDB, path, NULL));
     umbel_free(f);
-    assert_ok(umbel_file_edit(path, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_EDIT, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, NULL,
+                              &f, NULL));
     assert_ok(umbel_add(f, "x", 1, NULL, NULL));
     umbel_free(f);
 }
@@ -249,7 +251,7 @@ static void test_replaced_under_a_view(void **state) {
     const char *path = in_folder("a.umb");
     save_as("old", path);
     umbel_filter *view = NULL;
-    assert_ok(umbel_file_open(path, NULL, NULL, &view, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &view, NULL));
     save_as("new", path);
     assert_true(umbel_contains(view, "old", 3) && !umbel_contains(view, "new", 3));
     assert_true(holds(path, "new") && !holds(path, "old"));
@@ -260,7 +262,7 @@ static void test_replaced_under_a_view(void **state) {
 }
 
 static void fails_with(umbel_err e, const umbel_diag *diag, int sys) {
-    if (e != UMBEL_EIO) fail_msg("%s", umbel_strerror(e));
+    if (e != UMBEL_EIO) fail_msg("%s", umbel_err_name(e));
     assert_int_equal(diag->sys, sys);
     assert_non_null(diag->what);
     assert_int_equal(errno, 0);
@@ -270,10 +272,11 @@ static void cannot_read(const char *path, int sys) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     errno = 0;
-    fails_with(umbel_file_open(path, NULL, NULL, &f, &diag), &diag, sys);
-    fails_with(umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, &diag),
+    fails_with(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, &diag), &diag, sys);
+    fails_with(umbel_file_open(path, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL,
+                               &f, &diag),
                &diag, sys);
-    fails_with(umbel_file_verify(path, NULL, &diag), &diag, sys);
+    fails_with(umbel_file_open(path, UMBEL_VERIFY, NULL, NULL, NULL, &diag), &diag, sys);
     assert_null(f);
 }
 
@@ -295,11 +298,11 @@ static void test_descriptors_of_no_file(void **state) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     errno = 0;
-    fails_with(umbel_fd_open(-1, NULL, NULL, &f, &diag), &diag, EBADF);
-    fails_with(umbel_fd_open(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
-    fails_with(umbel_fd_load(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
-    fails_with(umbel_fd_edit(ends[0], NULL, NULL, &f, &diag), &diag, ENODEV);
-    fails_with(umbel_fd_verify(ends[0], NULL, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_open(-1, UMBEL_MAP, NULL, NULL, &f, &diag), &diag, EBADF);
+    fails_with(umbel_fd_open(ends[0], UMBEL_MAP, NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_open(ends[0], UMBEL_LOAD, NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_open(ends[0], UMBEL_EDIT, NULL, NULL, &f, &diag), &diag, ENODEV);
+    fails_with(umbel_fd_open(ends[0], UMBEL_VERIFY, NULL, NULL, NULL, &diag), &diag, ENODEV);
     assert_null(f);
     close(ends[0]);
     close(ends[1]);
@@ -311,15 +314,15 @@ static void test_empty_and_foreign_files(void **state) {
     const char *path = in_folder("a.umb");
     file_put(path, "", 0);
     errno = 0;
-    assert_int_equal(umbel_file_open(path, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
-    assert_int_equal(
-        umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, NULL),
-        UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                                     NULL, &f, NULL),
+                     UMBEL_ECORRUPT);
     file_put(path, "hello, world\n", 13);
-    assert_int_equal(umbel_file_open(path, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
-    assert_int_equal(
-        umbel_file_load(path, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, NULL),
-        UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
+    assert_int_equal(umbel_file_open(path, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                                     NULL, &f, NULL),
+                     UMBEL_ECORRUPT);
     assert_null(f);
     assert_int_equal(errno, 0);
 }
@@ -336,13 +339,13 @@ static void test_damaged_bits(void **state) {
     free(bytes);
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    assert_int_equal(umbel_file_verify(path, NULL, &diag), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_VERIFY, NULL, NULL, NULL, &diag), UMBEL_ECORRUPT);
     assert_int_equal(diag.offset, 4096);
-    assert_int_equal(umbel_file_load(path, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_LOAD, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
     assert_null(f);
-    assert_int_equal(umbel_file_open(path, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
     assert_null(f);
-    assert_ok(umbel_file_open(path, NULL, &(umbel_opts){.unchecked = true}, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, &(umbel_opts){.unchecked = true}, &f, NULL));
     umbel_free(f);
 }
 
@@ -531,7 +534,7 @@ static void test_save_where_it_cannot_be(void **state) {
                ENOENT);
     fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, "", &diag), &diag, ENOENT);
     fails_with(umbel_file_save(f, UMBEL_FMT_NATIVE, "/dev/full", &diag), &diag, ENOSPC);
-    fails_with(umbel_file_write(f, UMBEL_FMT_NATIVE, -1, &diag), &diag, EBADF);
+    fails_with(umbel_fd_write(f, UMBEL_FMT_NATIVE, -1, &diag), &diag, EBADF);
     assert_int_equal(umbel_file_save(f, UMBEL_FMT_GUAVA, in_folder("a"), &diag), UMBEL_EMISMATCH);
     assert_int_equal(umbel_file_save(f, (umbel_format)99, in_folder("a"), &diag), UMBEL_EINVAL);
     assert_int_equal(files_in_folder(), 0);
@@ -607,13 +610,13 @@ static void test_write_to_a_pipe(void **state) {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
     umbel_filter *f = filter_with("ada", 8192), *again = NULL;
-    assert_ok(umbel_file_write(f, UMBEL_FMT_NATIVE, ends[1], NULL));
+    assert_ok(umbel_fd_write(f, UMBEL_FMT_NATIVE, ends[1], NULL));
     close(ends[1]);
     uint8_t bytes[32768];
     size_t len = 0;
     for (ssize_t n; (n = read(ends[0], bytes + len, sizeof bytes - len)) > 0;) len += (size_t)n;
     close(ends[0]);
-    assert_ok(umbel_decode(bytes, len, NULL, NULL, &again, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(f);
     umbel_free(again);
@@ -662,7 +665,7 @@ static void test_open_reads_little(void **state) {
     umbel_filter *f = NULL;
     long before = resident_kib();
     umbel_diag diag = {0};
-    umbel_err e = umbel_file_open(path, NULL, NULL, &f, &diag);
+    umbel_err e = umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, &diag);
     if (SIZE_MAX < payload) { /* more than can be addressed: refused, not cut off */
         assert_int_equal(e, UMBEL_EIO);
         assert_int_equal(diag.sys, EFBIG);

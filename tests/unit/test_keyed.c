@@ -38,9 +38,9 @@ static umbel_err opens(const uint8_t *bytes, size_t len, const uint8_t *key, umb
     umbel_filter *view = NULL;
     umbel_diag diag = {0};
     umbel_opts opts = {.secret = key};
-    umbel_err e =
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, &opts, out, &diag);
-    assert_int_equal(umbel_view(bytes, len, NULL, &opts, &view, NULL), e);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                               &opts, out, &diag);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_MAP, NULL, &opts, &view, NULL), e);
     if (e) assert_int_equal(diag.offset, FINGERPRINT_AT);
     umbel_free(view);
     return e;
@@ -56,7 +56,8 @@ static void only_with_its_key(void **state) {
         assert_int_equal(opens(bytes, len, NULL, &again), UMBEL_ESECRET);
         assert_int_equal(opens(bytes, len, other, &again), UMBEL_ESECRET);
         assert_null(again);
-        assert_ok(umbel_verify(bytes, len, NULL, NULL)); /* damage shows without it */
+        assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL,
+                               NULL)); /* damage shows without it */
         assert_ok(opens(bytes, len, secret, &again));
         assert_true(umbel_equal(f, again));
         for (size_t i = 0; i < set.n; i++) {
@@ -126,9 +127,9 @@ static void keys_where_they_do_not_belong(void **state) {
     assert_string_equal(diag.field, "secret");
     uint8_t leveldb[9] = {0, 0, 0, 0, 0, 0, 0, 0, 6};
     umbel_opts opts = {.secret = secret};
-    assert_int_equal(
-        umbel_decode(leveldb, 9, &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, &opts, &f, NULL),
-        UMBEL_ESECRET);
+    assert_int_equal(umbel_decode(leveldb, 9, UMBEL_LOAD,
+                                  &(umbel_foreign){.format = UMBEL_FMT_LEVELDB}, &opts, &f, NULL),
+                     UMBEL_ESECRET);
     assert_null(f);
     umbel_free(plain);
     free(bytes);

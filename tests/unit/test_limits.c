@@ -22,7 +22,7 @@ static umbel_err decode(const umbel_foreign *like, const uint8_t *bytes, size_t 
                         watched_memory *m, umbel_filter **f, umbel_diag *diag) {
     watch_memory(m, 0);
     m->opts.max_bytes = limit;
-    return umbel_decode(bytes, len, like, &m->opts, f, diag);
+    return umbel_decode(bytes, len, UMBEL_LOAD, like, &m->opts, f, diag);
 }
 
 /* Enough is enough, one byte less is not, and neither takes more. */
@@ -60,7 +60,7 @@ static void views_need_none(const umbel_foreign *like, const uint8_t *bytes, siz
     m.opts.max_bytes = 1;
     if (like && like->format == UMBEL_FMT_DCSO) m.opts.max_bytes = len; /* its data is copied */
     umbel_filter *f = NULL;
-    umbel_err e = umbel_view(bytes, len, like, &m.opts, &f, NULL);
+    umbel_err e = umbel_decode(bytes, len, UMBEL_MAP, like, &m.opts, &f, NULL);
     assert_true(e == UMBEL_OK || e == UMBEL_ENOTSUP);
     assert_true(m.peak <= BESIDES);
     umbel_free(f);

@@ -260,7 +260,7 @@ static void test_golden(void **state) {
         umbel_lookup *l = NULL;
         umbel_key text = key_of(t.column[1]);
         snprintf(file, sizeof file, "tests/golden/lookups/%s.umb", t.column[0]);
-        assert_ok(umbel_file_open(file, NULL, NULL, &f, NULL));
+        assert_ok(umbel_file_open(file, UMBEL_MAP, NULL, NULL, &f, NULL));
         assert_ok(umbel_lookup_new(f, NULL, &l, NULL));
         for (int use = UMBEL_USE_RECORD; use <= UMBEL_USE_KEY; use++) {
             uint8_t yes, has;
@@ -337,7 +337,7 @@ static void test_damage(void **state) {
     bytes[len / 2] ^= 1; /* in a piece of a MiB */
     file_put(path, bytes, len);
     free(bytes);
-    assert_ok(umbel_file_open(path, NULL, NULL, &f, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, NULL));
     assert_ok(umbel_lookup_new(f, NULL, &l, NULL));
     size_t refused = 0;
     for (uint32_t i = 0; i < 200; i++) {

@@ -100,7 +100,7 @@ static void test_views_unmap(void **state) {
     umbel_filter *f = NULL, *view = NULL;
     assert_ok(umbel_create(&(umbel_params){.capacity = 1000, .fpr = 0.01}, NULL, &f, NULL));
     assert_ok(umbel_file_save(f, UMBEL_FMT_NATIVE, path, NULL));
-    assert_ok(umbel_file_open(path, NULL, NULL, &view, NULL));
+    assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &view, NULL));
     void *mapping = view->mapping;
     assert_true(view->mapping_len > 0 && is_mapped(mapping));
     umbel_free(view);

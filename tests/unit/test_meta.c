@@ -99,8 +99,8 @@ static void test_limits(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                           NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);
@@ -125,8 +125,8 @@ static void test_number_of_entries(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(f, &len);
     umbel_filter *again = NULL;
-    assert_ok(
-        umbel_decode(bytes, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &again, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
+                           NULL, &again, NULL));
     assert_same_bytes(f, again);
     umbel_free(again);
     free(bytes);

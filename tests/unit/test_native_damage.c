@@ -84,7 +84,8 @@ static void test_view_leaves_the_bits_alone(void **state) {
     assert_true(pages != MAP_FAILED);
     memcpy(pages, bytes, len);
     assert_int_equal(mprotect(pages + 4096, room - 4096, PROT_NONE), 0);
-    assert_ok(umbel_view(pages, len, NULL, &(umbel_opts){.unchecked = true}, &view, NULL));
+    assert_ok(
+        umbel_decode(pages, len, UMBEL_MAP, NULL, &(umbel_opts){.unchecked = true}, &view, NULL));
     assert_int_equal(mprotect(pages + 4096, room - 4096, PROT_READ), 0);
     assert_true(umbel_is_empty(view));
     umbel_free(view);
@@ -98,19 +99,20 @@ static void test_not_recognised(void **state) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     const char text[] = "This is no filter at all, and long enough to be looked at twice over.";
-    assert_int_equal(umbel_decode(text, sizeof text, NULL, NULL, &f, &diag), UMBEL_EUNKNOWN);
+    assert_int_equal(umbel_decode(text, sizeof text, UMBEL_LOAD, NULL, NULL, &f, &diag),
+                     UMBEL_EUNKNOWN);
     assert_non_null(strstr(sentence(&diag), "format"));
-    assert_int_equal(umbel_decode(NULL, 0, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
-    assert_int_equal(
-        umbel_decode(text, 9, &(umbel_foreign){.format = (umbel_format)9999}, NULL, &f, &diag),
-        UMBEL_EINVAL);
-    assert_int_equal(umbel_decode(text, sizeof text, &(umbel_foreign){.format = UMBEL_FMT_NATIVE},
-                                  NULL, &f, NULL),
+    assert_int_equal(umbel_decode(NULL, 0, UMBEL_LOAD, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
+    assert_int_equal(umbel_decode(text, 9, UMBEL_LOAD,
+                                  &(umbel_foreign){.format = (umbel_format)9999}, NULL, &f, &diag),
+                     UMBEL_EINVAL);
+    assert_int_equal(umbel_decode(text, sizeof text, UMBEL_LOAD,
+                                  &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &f, NULL),
                      UMBEL_ECORRUPT);
     /* Eight bytes are enough to recognise the format. */
     const char magic[] = "UMBEL\x1a\r\n";
-    assert_int_equal(umbel_decode(magic, 7, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
-    assert_int_equal(umbel_decode(magic, 8, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
+    assert_int_equal(umbel_decode(magic, 7, UMBEL_LOAD, NULL, NULL, &f, NULL), UMBEL_EUNKNOWN);
+    assert_int_equal(umbel_decode(magic, 8, UMBEL_LOAD, NULL, NULL, &f, NULL), UMBEL_ECORRUPT);
     assert_null(f);
 }
 

@@ -200,7 +200,8 @@ static void test_width_that_wraps(void **state) {
             native_set(bytes, FIXED + 16, 4, wide);
             native_resum(bytes, len);
             umbel_diag diag = {0};
-            assert_int_equal(umbel_verify(bytes, len, NULL, &diag), UMBEL_ECORRUPT);
+            assert_int_equal(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, &diag),
+                             UMBEL_ECORRUPT);
             assert_string_equal(diag.field, "fingerprint width");
         }
     }
@@ -224,16 +225,16 @@ static void test_stray_bits_of_views(void **state) {
     native_set(bytes, 48, 8, info.bits - 3); /* the planner makes whole bytes */
     bytes[PAYLOAD + info.bytes - 1] &= 0x1f;
     native_resum(bytes, len);
-    assert_ok(umbel_decode(bytes, len, NULL, NULL, &f, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &f, NULL));
     bytes[PAYLOAD + info.bytes - 1] |= 0x80;
     native_resum(bytes, len);
     native_refused(bytes, len, UMBEL_ECORRUPT, PAYLOAD + info.bytes - 1);
-    assert_ok(umbel_view(bytes, len, NULL, NULL, &view, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &view, NULL));
     assert_ok(umbel_copy(view, &copy, NULL));
     const umbel_filter *both[] = {view, copy};
     for (size_t i = 0; i < 2; i++) {
         assert_ok(umbel_encode(both[i], UMBEL_FMT_NATIVE, written, len, NULL));
-        assert_ok(umbel_decode(written, len, NULL, NULL, &again, NULL));
+        assert_ok(umbel_decode(written, len, UMBEL_LOAD, NULL, NULL, &again, NULL));
         assert_true(umbel_equal(again, f));
         umbel_free(again);
     }

@@ -67,8 +67,8 @@ static void dispose(guarded *g) {
 static bool has(const umbel_filter *f, const umbel_key *key) {
     bool found = umbel_contains(f, key->data, key->len);
     assert_int_equal(umbel_count(f, key->data, key->len) != 0, found);
-    if (umbel_takes_hashes(f)) {
-        uint64_t hash = umbel_hash(f, key->data, key->len);
+    if (takes_hashes(f)) {
+        uint64_t hash = one_hash(f, key->data, key->len);
         uint8_t hit = 2;
         assert_int_equal(umbel_contains_hash(f, hash), found);
         umbel_contains_hashes(f, &hash, 1, &hit);
@@ -133,10 +133,10 @@ static void test_files_hold_them(void **state) {
         uint8_t *bytes = bytes_of(g.filter, &len);
         assert_int_equal(native_get(bytes, 8, 2), 2);
         assert_true(native_get(bytes, 92, 4) == g.result.exceptions && g.result.exceptions > 0);
-        assert_ok(umbel_verify(bytes, len, NULL, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_VERIFY, NULL, NULL, NULL, NULL));
         assert_ok(umbel_copy(g.filter, &copy, NULL));
-        assert_ok(umbel_decode(bytes, len, NULL, NULL, &decoded, NULL));
-        assert_ok(umbel_view(bytes, len, NULL, NULL, &viewed, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &decoded, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_MAP, NULL, NULL, &viewed, NULL));
         umbel_filter *all[] = {copy, decoded, viewed};
         for (size_t k = 0; k < 3; k++) {
             check(&g, all[k]);
@@ -174,10 +174,10 @@ static void test_adding_drops_the_exception(void **state) {
             }
             if (k % 2) {
                 assert_ok(umbel_add(g.filter, key->data, key->len, &one, NULL));
-            } else if (k % 4 || !umbel_takes_hashes(g.filter)) {
+            } else if (k % 4 || !takes_hashes(g.filter)) {
                 assert_ok(umbel_add_many(g.filter, key, 1, &many, NULL, NULL));
             } else {
-                uint64_t hash = umbel_hash(g.filter, key->data, key->len);
+                uint64_t hash = one_hash(g.filter, key->data, key->len);
                 assert_ok(umbel_add_hashes(g.filter, &hash, 1, &many, NULL, NULL));
             }
             assert_true(one || many);
@@ -210,7 +210,7 @@ static void test_outdated(void **state) {
     size_t len;
     uint8_t *bytes = bytes_of(g.filter, &len);
     umbel_filter *again = NULL;
-    assert_ok(umbel_decode(bytes, len, NULL, NULL, &again, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &again, NULL));
     umbel_describe(again, &info);
     assert_true(info.outdated);
     umbel_free(again);
@@ -290,7 +290,7 @@ static void test_refusals(void **state) {
     umbel_free(full);
     memset(bytes + 4096, 0xff, 32);
     native_resum(bytes, len);
-    assert_ok(umbel_decode(bytes, len, NULL, NULL, &full, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &full, NULL));
     for (uint64_t i = 0; i < 64001; i++) {
         assert_ok(umbel_never_ask(never, &(umbel_key){&i, sizeof i}, 1, NULL));
     }
@@ -318,7 +318,7 @@ static void test_not_concurrent(void **state) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
     umbel_opts opts = {.concurrent = 1};
-    assert_int_equal(umbel_decode(bytes, len, NULL, &opts, &f, &diag), UMBEL_ENOTSUP);
+    assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, &opts, &f, &diag), UMBEL_ENOTSUP);
     assert_string_equal(diag.field, "concurrent");
     free(bytes);
     dispose(&g);
@@ -371,7 +371,7 @@ static void test_golden(void **state) {
         uint8_t *bytes = golden_native(files[i].name, &len), *again;
         umbel_filter *f = NULL;
         umbel_info info;
-        assert_ok(umbel_decode(bytes, len, NULL, NULL, &f, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &f, NULL));
         umbel_describe(f, &info);
         assert_true(info.exceptions > 0 && info.outdated == files[i].outdated);
         for (size_t k = 0; k < all.n; k++) {

@@ -217,7 +217,7 @@ static void holds_after_saving(const char *how, const umbel_filter *f, uint64_t 
     umbel_filter *read = NULL;
     assert_non_null(bytes);
     assert_ok(umbel_encode(f, UMBEL_FMT_NATIVE, bytes, len, NULL));
-    assert_ok(umbel_decode(bytes, len, NULL, NULL, &read, NULL));
+    assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &read, NULL));
     holds(how, read, truth);
     umbel_measurement now = measured(f), again = measured(read);
     assert_true(again.keys == now.keys);
@@ -325,7 +325,7 @@ static void test_keys_of_strangers(void **state) {
         uint8_t *bytes = malloc(len);
         assert_non_null(bytes);
         assert_ok(umbel_encode(f, like.format, bytes, len, NULL));
-        assert_ok(umbel_decode(bytes, len, &like, NULL, &read, NULL));
+        assert_ok(umbel_decode(bytes, len, UMBEL_LOAD, &like, NULL, &read, NULL));
         holds("as read", read, 5000);
         umbel_free(read);
         umbel_free(f);

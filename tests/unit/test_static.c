@@ -12,6 +12,7 @@
 #include "any_filter.h"
 #include "core/cpu.h"
 #include "core/filter.h"
+#include "hashing.h"
 #include "kind_check.h"
 #include "umbel_plan.h"
 
@@ -65,7 +66,7 @@ static umbel_filter *built(void **state, umbel_params params, umbel_opts opts, k
     umbel_diag diag = {.what = ""};
     params.kind = kind_of(state);
     umbel_err e = build(&params, &opts, &k, &f, &diag);
-    if (e) fail_msg("build: %s: %s", umbel_strerror(e), sentence(&diag));
+    if (e) fail_msg("build: %s: %s", umbel_err_name(e), sentence(&diag));
     return f;
 }
 
@@ -183,7 +184,7 @@ static void kernels_agree(void **state) {
             uint8_t hit[301];
             for (uint64_t k = 0; k < 300; k++) {
                 uint64_t key = k % 2 ? check_key(1, k * 7919 % n) : check_key(2, k);
-                hashes[k] = umbel_hash(f, &key, 8);
+                hashes[k] = one_hash(f, &key, 8);
             }
             for (size_t len = 0, from = 0; len <= 300 - from; len++, from = len % 5) {
                 memset(hit, 7, sizeof hit);
@@ -260,7 +261,7 @@ static void frozen(void **state) {
     umbel_filter *both[] = {f, copy};
     for (int i = 0; i < 2; i++) {
         umbel_key key = {"x", 1};
-        uint64_t hash = umbel_hash(both[i], "x", 1);
+        uint64_t hash = one_hash(both[i], "x", 1);
         bool yes;
         umbel_diag diag;
         assert_int_equal(umbel_add(both[i], "x", 1, NULL, NULL), UMBEL_EFROZEN);
@@ -302,7 +303,7 @@ static void parameters(void **state) {
         umbel_params params = bad[i];
         params.kind = kind_of(state);
         umbel_err e = build(&params, NULL, &k, &f, &diag);
-        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_strerror(e));
+        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_err_name(e));
         assert_true(f == NULL && diag.what != NULL);
     }
     umbel_params params = {.kind = kind_of(state), .fpr = 0.01};

@@ -8,6 +8,7 @@
 
 #include "any_filter.h"
 #include "hash/xxh.h"
+#include "hashing.h"
 #include "kind/static/static.h"
 #include "kind_check.h"
 
@@ -69,7 +70,7 @@ typedef struct spread {
 } spread;
 
 static bool wanted(spread *s, const uint8_t *key) {
-    uint64_t *left = &s->left[s->hasher ? umbel_hash(s->hasher, key, 8) >> 62 : 0];
+    uint64_t *left = &s->left[s->hasher ? one_hash(s->hasher, key, 8) >> 62 : 0];
     if (*left) return (*left)--;
     return false;
 }

@@ -55,7 +55,7 @@ static umbel_table *read_with(const uint8_t *bytes, size_t len, umbel_table_hint
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(bytes, len, &hints, NULL, &t, &diag);
     if (e)
-        fail_msg("%s: %s at %llu", umbel_strerror(e), sentence(&diag),
+        fail_msg("%s: %s at %llu", umbel_err_name(e), sentence(&diag),
                  (unsigned long long)diag.offset);
     return t;
 }

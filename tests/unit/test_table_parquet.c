@@ -18,7 +18,7 @@ static umbel_table *read_whole(const uint8_t *bytes, size_t len) {
     umbel_diag diag = {0};
     umbel_err e = umbel_table_read(bytes, len, NULL, NULL, &t, &diag);
     if (e)
-        fail_msg("%s: %s at %llu", umbel_strerror(e), sentence(&diag),
+        fail_msg("%s: %s at %llu", umbel_err_name(e), sentence(&diag),
                  (unsigned long long)diag.offset);
     return t;
 }

@@ -407,7 +407,8 @@ static void golden(void **state) {
         umbel_foreign native = {.format = UMBEL_FMT_NATIVE};
         size_t len;
         uint8_t *bytes = golden_hex(t.column[3], &len);
-        assert_int_equal(umbel_decode(bytes, len, &native, NULL, &theirs, NULL), UMBEL_OK);
+        assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, &native, NULL, &theirs, NULL),
+                         UMBEL_OK);
         check_same_bytes(f, theirs);
         umbel_free(f);
         free(bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "any_filter.h"
+#include "hashing.h"
 #include "kind_check.h"
 #include "native_file.h"
 #include "umbel_foreign.h"
@@ -108,7 +109,7 @@ static void single_adds_do_as_batches(void **state) {
         uint64_t random = check_key(9, i), back = random % 3000;
         numbers[i] = check_key(1, random >> 63 && back < i ? i - back : i);
         keys[i] = (umbel_key){&numbers[i], 8};
-        hashes[i] = umbel_hash(one, &numbers[i], 8);
+        hashes[i] = one_hash(one, &numbers[i], 8);
         bool was_new;
         assert_int_equal(umbel_add(one, &numbers[i], 8, &was_new, NULL), UMBEL_OK);
         single[i] = was_new;
@@ -191,7 +192,7 @@ static void parameters(void **state) {
         umbel_filter *f = NULL;
         umbel_diag diag = {.what = NULL};
         umbel_err e = umbel_create(&bad[i], NULL, &f, &diag);
-        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_strerror(e));
+        if (e != UMBEL_EINVAL) fail_msg("parameters %zu: %s", i, umbel_err_name(e));
         assert_true(f == NULL && diag.what != NULL);
     }
     umbel_filter *a = window(100, 0.01, 4), *b = window(100, 0.01, 4);
@@ -330,10 +331,10 @@ static void parameters_in_files(void **state) {
         memcpy(lie, bytes, len);
         native_set(lie, cases[i].at, cases[i].width, cases[i].value);
         native_resum(lie, len);
-        umbel_err e = umbel_decode(lie, len, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL,
-                                   &read, &diag);
+        umbel_err e = umbel_decode(
+            lie, len, UMBEL_LOAD, &(umbel_foreign){.format = UMBEL_FMT_NATIVE}, NULL, &read, &diag);
         if (e != cases[i].want || !strstr(sentence(&diag), cases[i].what)) {
-            fail_msg("lie %zu: %s: %s", i, umbel_strerror(e), diag.what);
+            fail_msg("lie %zu: %s: %s", i, umbel_err_name(e), diag.what);
         }
         if (!e) check_round_trip(read);
         if (!e) check_add(read, 2, 0, 500);

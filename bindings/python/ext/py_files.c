@@ -33,13 +33,8 @@ static const umbelpy_field path_fields[] = {SOURCE("path"), HOW_IT_WAS_MADE, OPT
 static const umbelpy_field verify_data_fields[] = {SOURCE("data"), HOW_IT_WAS_MADE, {0}};
 static const umbelpy_field verify_path_fields[] = {SOURCE("path"), HOW_IT_WAS_MADE, {0}};
 
-typedef umbel_err (*decoding)(const void *bytes, size_t len, const umbel_foreign *as,
-                              const umbel_opts *opts, umbel_filter **out, umbel_diag *diag);
-typedef umbel_err (*opening)(const char *path, const umbel_foreign *as, const umbel_opts *opts,
-                             umbel_filter **out, umbel_diag *diag);
-
 /* Keeps the buffer if the filter lies on it. */
-static PyObject *decode(umbelpy_state *state, umbelpy_request *request, decoding how) {
+static PyObject *decode(umbelpy_state *state, umbelpy_request *request, umbel_how how) {
     Py_buffer view;
     umbel_filter *filter = NULL;
     umbel_diag diag = {0};
@@ -47,13 +42,13 @@ static PyObject *decode(umbelpy_state *state, umbelpy_request *request, decoding
         return NULL;
     }
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e =
-        how(view.buf, (size_t)view.len, &request->foreign, &request->opts, &filter, &diag);
+    umbel_err e = umbel_decode(view.buf, (size_t)view.len, how, &request->foreign, &request->opts,
+                               &filter, &diag);
     PyEval_RestoreThread(thread);
     umbelpy_filter *made =
         e ? umbelpy_fail(state, e, &diag, NULL)
           : umbelpy_wrap(state, filter, &request->foreign, request->opts.threads);
-    if (made && how == umbel_view) {
+    if (made && how == UMBEL_MAP) {
         made->ground = view;
     } else {
         PyBuffer_Release(&view);
@@ -61,7 +56,7 @@ static PyObject *decode(umbelpy_state *state, umbelpy_request *request, decoding
     return (PyObject *)made;
 }
 
-static PyObject *read_bytes(PyObject *type, PyObject *args, PyObject *kwargs, decoding how) {
+static PyObject *read_bytes(PyObject *type, PyObject *args, PyObject *kwargs, umbel_how how) {
     umbelpy_state *state = PyType_GetModuleState((PyTypeObject *)type);
     umbelpy_request request;
     PyObject *made = NULL;
@@ -73,30 +68,30 @@ static PyObject *read_bytes(PyObject *type, PyObject *args, PyObject *kwargs, de
 }
 
 static PyObject *from_bytes(PyObject *type, PyObject *args, PyObject *kwargs) {
-    return read_bytes(type, args, kwargs, umbel_decode);
+    return read_bytes(type, args, kwargs, UMBEL_LOAD);
 }
 
 static PyObject *view_bytes(PyObject *type, PyObject *args, PyObject *kwargs) {
-    return read_bytes(type, args, kwargs, umbel_view);
+    return read_bytes(type, args, kwargs, UMBEL_MAP);
 }
 
-static PyObject *open_path(umbelpy_state *state, umbelpy_request *request, opening how) {
+static PyObject *open_path(umbelpy_state *state, umbelpy_request *request, umbel_how how) {
     PyObject *path = NULL;
     umbel_filter *filter = NULL;
     umbel_diag diag = {0};
     if (!PyUnicode_FSConverter(request->object ? request->object : Py_None, &path)) return NULL;
     const char *name = PyBytes_AsString(path);
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e = how(name, &request->foreign, &request->opts, &filter, &diag);
+    umbel_err e = umbel_file_open(name, how, &request->foreign, &request->opts, &filter, &diag);
     PyEval_RestoreThread(thread);
     Py_DECREF(path);
     if (e) return umbelpy_fail(state, e, &diag, request->object);
     umbelpy_filter *made = umbelpy_wrap(state, filter, &request->foreign, request->opts.threads);
-    if (made) made->is_mapped = how == umbel_file_open;
+    if (made) made->is_mapped = how == UMBEL_MAP;
     return (PyObject *)made;
 }
 
-static PyObject *read_file(PyObject *type, PyObject *args, PyObject *kwargs, opening how) {
+static PyObject *read_file(PyObject *type, PyObject *args, PyObject *kwargs, umbel_how how) {
     umbelpy_state *state = PyType_GetModuleState((PyTypeObject *)type);
     umbelpy_request request;
     PyObject *made = NULL;
@@ -108,11 +103,11 @@ static PyObject *read_file(PyObject *type, PyObject *args, PyObject *kwargs, ope
 }
 
 static PyObject *open_file(PyObject *type, PyObject *args, PyObject *kwargs) {
-    return read_file(type, args, kwargs, umbel_file_open);
+    return read_file(type, args, kwargs, UMBEL_MAP);
 }
 
 static PyObject *load_file(PyObject *type, PyObject *args, PyObject *kwargs) {
-    return read_file(type, args, kwargs, umbel_file_load);
+    return read_file(type, args, kwargs, UMBEL_LOAD);
 }
 
 /* ---- checking ----------------------------------------------------------------------------- */
@@ -127,7 +122,8 @@ PyObject *umbelpy_verify(PyObject *module, PyObject *args, PyObject *kwargs) {
         return NULL;
     }
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e = umbel_verify(view.buf, (size_t)view.len, &request.foreign, &diag);
+    umbel_err e =
+        umbel_decode(view.buf, (size_t)view.len, UMBEL_VERIFY, &request.foreign, NULL, NULL, &diag);
     PyEval_RestoreThread(thread);
     PyBuffer_Release(&view);
     return e ? umbelpy_fail(state, e, &diag, NULL) : Py_NewRef(Py_None);
@@ -144,7 +140,7 @@ PyObject *umbelpy_verify_file(PyObject *module, PyObject *args, PyObject *kwargs
     }
     const char *name = PyBytes_AsString(path);
     PyThreadState *thread = PyEval_SaveThread();
-    umbel_err e = umbel_file_verify(name, &request.foreign, &diag);
+    umbel_err e = umbel_file_open(name, UMBEL_VERIFY, &request.foreign, NULL, NULL, &diag);
     PyEval_RestoreThread(thread);
     Py_DECREF(path);
     if (e) return umbelpy_fail(state, e, &diag, request.object);

@@ -355,7 +355,9 @@ static PyObject *run_hashes(PyObject *self, PyObject *args, PyObject *kwargs, bo
     asking a = {0};
     umbel_diag diag = {0};
     if (!umbelpy_request_read(state, &request, hash_fields, 1, 1, args, kwargs)) return NULL;
-    if (!umbel_takes_hashes(filter->filter)) { /* its lookups would all say yes */
+    umbel_info info;
+    umbel_describe(filter->filter, &info);
+    if (!info.takes_hashes) { /* its lookups would all say yes */
         return umbelpy_refuse(state, UMBEL_ENOTSUP, "", "filters of this kind take no hashes");
     }
     if (!view_hashes(request.object ? request.object : Py_None, &view)) return NULL;

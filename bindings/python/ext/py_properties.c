@@ -28,7 +28,9 @@ static PyObject *get_keys_estimated(PyObject *self, void *unused) {
 
 static PyObject *get_takes_hashes(PyObject *self, void *unused) {
     (void)unused;
-    return PyBool_FromLong(umbel_takes_hashes(filter_of(self)->filter));
+    umbel_info info;
+    umbel_describe(filter_of(self)->filter, &info);
+    return PyBool_FromLong(info.takes_hashes);
 }
 
 /* ---- metadata ----------------------------------------------------------------------------- */

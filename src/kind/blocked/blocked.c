@@ -125,8 +125,12 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_blocked = {
     .id = UMBEL_KIND_BLOCKED,
     .name = "blocked",
-    .purpose = "fast and general",
-    .traits = {.adds = true, .merges = true, .folds = true, .concurrent = true, .hashes = true},
+    .traits = {.purpose = "fast and general",
+               .adds = true,
+               .merges = true,
+               .folds = true,
+               .concurrent = true,
+               .hashes = true},
     .create = create,
     .restore = restore,
 };

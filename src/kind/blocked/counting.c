@@ -371,8 +371,12 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_counting = {
     .id = UMBEL_KIND_COUNTING,
     .name = "counting",
-    .purpose = "keys can be removed",
-    .traits = {.adds = true, .removes = true, .counts = true, .merges = true, .hashes = true},
+    .traits = {.purpose = "keys can be removed",
+               .adds = true,
+               .removes = true,
+               .counts = true,
+               .merges = true,
+               .hashes = true},
     .create = create,
     .restore = restore,
 };

@@ -120,8 +120,12 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_line = {
     .id = UMBEL_KIND_LINE,
     .name = "line",
-    .purpose = "fast, for low rates",
-    .traits = {.adds = true, .merges = true, .folds = true, .concurrent = true, .hashes = true},
+    .traits = {.purpose = "fast, for low rates",
+               .adds = true,
+               .merges = true,
+               .folds = true,
+               .concurrent = true,
+               .hashes = true},
     .create = create,
     .restore = restore,
 };

@@ -359,8 +359,7 @@ static umbel_err check_bits(const umbel_filter *f, umbel_diag *diag) {
 const umbeli_kind umbeli_kind_scalable = {
     .id = UMBEL_KIND_SCALABLE,
     .name = "scalable",
-    .purpose = "grows",
-    .traits = {.adds = true, .grows = true, .hashes = true},
+    .traits = {.purpose = "grows", .adds = true, .grows = true, .hashes = true},
     .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,

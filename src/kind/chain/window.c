@@ -198,8 +198,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_window = {
     .id = UMBEL_KIND_WINDOW,
     .name = "window",
-    .purpose = "forgets old keys",
-    .traits = {.adds = true, .forgets = true, .hashes = true},
+    .traits = {.purpose = "forgets old keys", .adds = true, .forgets = true, .hashes = true},
     .create = create,
     .restore = restore,
     .kind_params_len = kind_params_len,

@@ -333,8 +333,7 @@ static umbel_err restore(const umbeli_shape *shape, uint64_t data_len, const uin
 const umbeli_kind umbeli_kind_classic = {
     .id = UMBEL_KIND_CLASSIC,
     .name = "classic",
-    .purpose = "small, takes adds",
-    .traits = {.adds = true, .merges = true, .folds = true},
+    .traits = {.purpose = "small, takes adds", .adds = true, .merges = true, .folds = true},
     .create = create,
     .restore = restore,
 };

@@ -302,8 +302,10 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_exact = {
     .id = UMBEL_KIND_EXACT,
     .name = "exact",
-    .purpose = "no known key wrong",
-    .traits = {.built_once = true, .hashes = true, .universe = true},
+    .traits = {.purpose = "no known key wrong",
+               .built_once = true,
+               .hashes = true,
+               .universe = true},
     .restore = restore,
     .kind_params_len = kind_params_len,
     .put_kind_params = put_kind_params,

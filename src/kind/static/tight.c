@@ -307,8 +307,7 @@ static umbel_err take_kind_params(umbel_filter *f, umbeli_reader *params, umbel_
 const umbeli_kind umbeli_kind_tight = {
     .id = UMBEL_KIND_TIGHT,
     .name = "tight",
-    .purpose = "smallest, built once",
-    .traits = {.built_once = true, .hashes = true},
+    .traits = {.purpose = "smallest, built once", .built_once = true, .hashes = true},
     .restore = restore,
     .kind_params_len = kind_params_len,
     .put_kind_params = put_kind_params,

@@ -208,7 +208,8 @@ static void contains(char **word) {
     umbel_diag diag = {0};
     size_t len = unhex(word[1]);
     list values = read_list(word[2]);
-    if (umbel_view(word[1], len, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, NULL, &f, &diag)) {
+    if (umbel_decode(word[1], len, UMBEL_MAP, &(umbel_foreign){.format = UMBEL_FMT_PARQUET}, NULL,
+                     &f, &diag)) {
         printf("! %s\n", diag.what);
     } else {
         for (size_t i = 0; i < values.n; i++) {
