@@ -5,7 +5,7 @@
  * Most systems derive all probes of a key from a start and a step: start, start + step, start + 2
  * step, ... modulo the bits.  In a filter of a few hundred bits that matters more than the fill: a
  * step of 0 probes one bit over and over, and a key with the step of another follows its probes.
- * docs/planning.md has the model.
+ * docs/notes/foreign-rates.md has the model.
  */
 #ifndef UMBELI_PROGRESSION_H
 #define UMBELI_PROGRESSION_H
