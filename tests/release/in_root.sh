@@ -8,11 +8,9 @@ needs=$(sed -n 's/^Depends: //p' debian/tests/control | tr ',' '\n' | grep -v um
 apt-get install -qy --no-install-recommends $needs /release/debian/*.deb \
     file shared-mime-info libxxhash-dev python3-venv python3-dev python3-setuptools python3-wheel nodejs
 
-AUTOPKGTEST_TMP=$(mktemp -d)
-export AUTOPKGTEST_TMP
 for part in $(sed -n 's/^Tests: //p' debian/tests/control); do
     echo "-- package: $part"
-    debian/tests/$part
+    AUTOPKGTEST_TMP=$(mktemp -d) debian/tests/$part
 done
 seq 1000 | umbel build -q -p 1e-6 -o /tmp/keys.umb
 file -m /usr/share/umbel/umbel.magic /tmp/keys.umb | grep -q 'umbel filter version 1'
