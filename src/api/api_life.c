@@ -2,7 +2,6 @@
  *
  * api_life.c - creating, building, copying and freeing filters
  */
-#include "api/good_keys.h"
 #include "core/diag.h"
 #include "format/codec.h"
 #include "kind/checked_pieces.h"
@@ -80,10 +79,9 @@ struct umbel_builder {
     umbeli_settings settings;
     umbeli_static_builder *fixed;
     umbel_filter *growing;
-    umbel_never *never;  /* NULL: no good keys, or the builder above has them */
-    umbel_params params; /* of a kind that exists */
+    umbel_never *never; /* NULL: the builder above takes good keys */
     umbel_build_report report;
-    bool added, failed, finished;
+    bool told, added, failed, finished;
 };
 
 umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, umbel_builder **out,
@@ -95,11 +93,12 @@ umbel_err umbel_builder_new(const umbel_params *given, const umbel_opts *opts, u
     umbel_builder *b = umbeli_new(&settings, sizeof *b);
     if (!b) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a builder");
     b->settings = settings;
-    b->params = params;
     e = umbeli_kind_by_id(params.kind)->traits.built_once
             ? umbeli_static_builder_new(&params, opts ? opts->tmp : NULL, &b->settings, &b->fixed,
                                         diag)
             : umbel_create(given, opts, &b->growing, diag);
+    bool exact = params.kind == UMBEL_KIND_EXACT;
+    if (!e && !exact) e = umbel_never_new(&params, opts, &b->never, diag);
     if (e) {
         umbel_builder_free(b);
         return e;
@@ -113,20 +112,14 @@ static umbel_err check_open(const umbel_builder *b, umbel_diag *diag) {
     return umbeli_invalid(diag, "the builder has already failed or finished");
 }
 
-static umbel_err never_find(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
-    if (b->params.kind == UMBEL_KIND_EXACT) {
-        return umbeli_static_builder_never(b->fixed, keys, n, diag);
-    }
-    umbel_err e = b->never ? UMBEL_OK : umbeli_never_new(&b->params, &b->settings, &b->never, diag);
-    return e ? e : umbel_never_ask(b->never, keys, n, diag);
-}
-
 umbel_err umbel_builder_never(umbel_builder *b, const umbel_key *keys, size_t n, umbel_diag *diag) {
     umbel_err e = check_open(b, diag);
     if (e) return e;
     if (b->added)
         return umbeli_invalid(diag, "never: such keys come before the first that is added");
-    e = never_find(b, keys, n, diag);
+    b->told = true;
+    e = b->never ? umbel_never_ask(b->never, keys, n, diag)
+                 : umbeli_static_builder_never(b->fixed, keys, n, diag);
     b->failed = e != UMBEL_OK;
     return e;
 }
@@ -137,7 +130,7 @@ umbel_err umbel_builder_add(umbel_builder *b, const umbel_key *keys, size_t n, u
     b->added = true;
     e = b->fixed ? umbeli_static_builder_add(b->fixed, keys, n, diag)
                  : umbel_add_many(b->growing, keys, n, NULL, NULL, diag);
-    if (!e && b->never) e = umbel_never_show(b->never, keys, n, diag);
+    if (!e && b->never && b->told) e = umbel_never_show(b->never, keys, n, diag);
     b->failed = e != UMBEL_OK;
     return e;
 }
@@ -147,7 +140,7 @@ static umbel_err finish(umbel_builder *b, umbel_filter **out, umbel_diag *diag) 
     b->growing = NULL;
     umbel_err e =
         b->fixed ? umbeli_static_builder_finish(b->fixed, &f, &b->report, diag) : UMBEL_OK;
-    if (!e && b->never) e = umbel_never_finish(b->never, f, &b->report, diag);
+    if (!e && b->never && b->told) e = umbel_never_finish(b->never, f, &b->report, diag);
     return umbeli_filter_finish(f, e, out);
 }
 

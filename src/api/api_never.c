@@ -12,7 +12,6 @@
  */
 #include <stdlib.h>
 
-#include "api/good_keys.h"
 #include "core/diag.h"
 #include "hash/native_hash.h"
 #include "kind/checked_pieces.h"
@@ -40,23 +39,19 @@ static umbel_err no_memory(umbel_diag *diag) {
     return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for the good keys");
 }
 
-umbel_err umbeli_never_new(const umbel_params *params, const umbeli_settings *settings,
-                           umbel_never **out, umbel_diag *diag) {
-    umbel_never *n = umbeli_new(settings, sizeof *n);
-    if (!n) return no_memory(diag);
-    n->settings = *settings;
-    n->shape = umbeli_kind_shape(params, settings);
-    n->wide = params->kind == UMBEL_KIND_AUTO || params->kind == UMBEL_KIND_CLASSIC;
-    n->words = n->wide ? 3 : 1;
-    *out = n;
-    return UMBEL_OK;
-}
-
 umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts, umbel_never **out,
                           umbel_diag *diag) {
     umbeli_settings settings;
     umbel_err e = umbeli_settings_from(opts, &settings, diag);
-    return e ? e : umbeli_never_new(params, &settings, out, diag);
+    if (e) return e;
+    umbel_never *n = umbeli_new(&settings, sizeof *n);
+    if (!n) return no_memory(diag);
+    n->settings = settings;
+    n->shape = umbeli_kind_shape(params, &settings);
+    n->wide = params->kind == UMBEL_KIND_AUTO || params->kind == UMBEL_KIND_CLASSIC;
+    n->words = n->wide ? 3 : 1;
+    *out = n;
+    return UMBEL_OK;
 }
 
 void umbel_never_free(umbel_never *n) {
