@@ -86,7 +86,7 @@ typedef enum umbel_err {
     UMBEL_EUNKNOWN = 14, /* format not recognised; specify one                                  */
     UMBEL_EUNSYNCED = 15, /* saved and in place, but the directory could not be synced: a power
                               cut may bring the old file back; diag->sys holds the errno         */
-    UMBEL_EUNSIGNED = 16 /* not signed as was demanded, or its number is that of an older edition */
+    UMBEL_EUNSIGNED = 16 /* not signed as required, or its number is that of an older edition */
 } umbel_err;
 
 /* Why something failed. */
@@ -467,8 +467,8 @@ UMBEL_API umbel_err umbel_encode(const umbel_filter *filter, umbel_format format
  * preserved.  UMBEL_EUNSYNCED: the new file is in place, and only syncing its directory failed.
  *
  * Whoever loads a file, changes it and saves it takes turns with others by umbel_update_begin,
- * which locks PATH.umbel-lock (flock) and waits for at most that many seconds, below 0 without an
- * end: UMBEL_EIO with diag->sys EWOULDBLOCK means that the time is over.  After UMBEL_OK,
+ * which locks PATH.umbel-lock (flock) and waits for at most that many seconds, or without limit if
+ * negative: UMBEL_EIO with diag->sys EWOULDBLOCK means that the time is up.  After UMBEL_OK,
  * diag->what is NULL or says that the file cannot be locked: locks that others than the file's
  * writers could hold are not waited for.  An update saves any number of times; the lock file is
  * removed by umbel_update_end, or by the next update if a process was killed.  umbel_file_save is

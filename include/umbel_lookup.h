@@ -59,12 +59,12 @@ typedef struct umbel_confirm {
  * without a key is in no list.  states[i] (optional) is the umbel_found of text i.
  * UMBEL_USE_LOOKUP is implied.  UMBEL_ENOMEM: nothing was looked up.  UMBEL_ECORRUPT: lookups have
  * met damage (umbel_damage), so a 1 may mean only that; a 0 is certain even then, and where there
- * is nothing else it is no error. */
+ * is nothing else it is not an error. */
 UMBEL_API umbel_err umbel_lookup_texts(const umbel_lookup *lookup, umbel_recipe_use use,
                                        const umbel_key *texts, size_t n, uint8_t *hit,
                                        uint8_t *states, umbel_diag *diag);
 
-/* The same for keys that the recipe has made already; data of NULL is no key, unless the
+/* The same for keys that the recipe has made already; data of NULL is not a key, unless the
  * recipe is `line`.  hashes[i] (optional) is that of key i: several lookups whose filters hash
  * alike can share what umbel_hash_many computed for one of them.  `confirm` (optional) is asked
  * about every key that the filter has, parents included, until it says yes.  found[i] (optional) is
@@ -86,7 +86,7 @@ UMBEL_API umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *
 /* A file with a filter, which may be replaced at any time (by umbel_file_save or mv): what
  * resolvers, proxies and servers need from a list.  Files of up to 64 MiB are read into memory and
  * checked, so nothing done to the file afterwards does any harm; larger ones are mapped
- * (umbel_file_open).  A new file that is no filter, is damaged or has a recipe that is not
+ * (umbel_file_open).  A new file that is not a filter, is damaged or has a recipe that is not
  * understood is refused: the old one stays in force, and what was refused is not read again until
  * it changes.
  *

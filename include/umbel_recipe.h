@@ -104,7 +104,7 @@ typedef enum umbel_recipe_use {
     UMBEL_USE_KEY = 1,    /* the text was typed as a key: nothing is selected, but of a URL or
                              user@host under the recipe `domain` the host                        */
     UMBEL_USE_DIGEST = 2, /* the selected part is already the digest (UMBEL_RECIPE_DIGEST)       */
-    UMBEL_USE_HOST = 3,   /* a key that is no URL: [user@]host[:port] from DNS or mail, whatever
+    UMBEL_USE_HOST = 3,   /* a key that is not a URL: [user@]host[:port] from DNS or mail, whatever
                              other bytes are in it                                               */
     UMBEL_USE_LOOKUP = 16 /* or-ed with one of them: the key is looked up, not added.  Of a text
                              that is not a domain name, it is the longest parent that is one     */

@@ -106,8 +106,8 @@ typedef struct umbel_unseen {
     uint64_t reserved[3];
 } umbel_unseen;
 
-/* Adds to *sum what is in whole records, with their separators, of a file that `begins` with them
- * or not.  Without a recipe (NULL), the lines are the keys. */
+/* Adds to *sum what is in these whole records, separators included. `begins`: the file begins
+ * with them.  Without a recipe (NULL), the lines are the keys. */
 UMBEL_API void umbel_unseen_count(const umbel_recipe *recipe, umbel_recipe_use use,
                                   uint8_t separator, const void *text, size_t len, bool begins,
                                   umbel_unseen *sum);

@@ -4,8 +4,8 @@
  *
  * Usually RedisBloom's: module bf, commands BF.*, type MBbloom--.  With `prefix UM` among the
  * arguments of loadmodule they are um and UM.*, so that RedisBloom can be loaded beside it and
- * keeps its own.  `prefix BF prefix UM` is the way from there to its place: the same commands under
- * both, and RedisBloom's data.
+ * keeps its own.  `prefix BF prefix UM` is for moving from there to RedisBloom's place: the same
+ * commands under both names, and RedisBloom's data.
  */
 #ifndef BF_NAMES_H
 #define BF_NAMES_H
@@ -15,7 +15,7 @@
 enum { BF_PREFIXES_MAX = 4, BF_PREFIX_MAX = 16 };
 
 /* Reads `prefix NAME` among the arguments of loadmodule.  REDISMODULE_ERR, after a line in the log,
- * if one is no prefix. */
+ * if one is not a prefix. */
 int bf_names_read(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
 /* The argument of that name, which only bf_names_read understands. */

@@ -79,7 +79,7 @@ func FromBytes(data []byte) (*Filter, error) {
 type Option func(*Filter)
 
 // Unchecked leaves out the checksums of the payload. Damage then gives wrong answers. It is for sources
-// that are checked in another way and of which a lookup should read as little as possible.
+// that are checked in another way, where a lookup should read as little as possible.
 func Unchecked() Option { return func(f *Filter) { f.unchecked = true } }
 
 // New makes a filter of a file of this many bytes that is not in memory. Opening it reads the header

@@ -88,7 +88,7 @@ const MAKING = ['kind', 'hashes', 'capacity', 'fpr', 'bytes', 'seed', 'secret', 
 const FOREIGN = ['format', 'variant', 'capacity', 'fpr', 'bytes', 'seed', 'hashes', 'bitsPerKey',
   'expansion', 'nonscaling'];
 
-/** Parameters of which the library's messages have another spelling than the options here. */
+/** Parameters that the library's messages spell differently from the options here. */
 function inOptions(text) {
   return text.replace('bits_per_key', 'bitsPerKey').replace('max_layers', 'maxLayers');
 }
@@ -245,7 +245,7 @@ export class Engine {
   }
 
   /**
-   * Puts keys into memory, of which the first has this number; returns how many.  Strings are joined and encoded in one go; if they are all
+   * Puts keys into memory, from the one with this number on; returns how many.  Strings are joined and encoded in one go; if they are all
    * ASCII, they end where their lengths say.
    */
   stageKeys(keys, first) {

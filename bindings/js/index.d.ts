@@ -190,7 +190,7 @@ export class Recipe {
   /** The recipe for a file with this header, for recipes that name columns. */
   bind(header: Key): Recipe;
   /** The key of a record; of a text that is a key already ('key'); of a digest ('digest'); of a host
-      from DNS or mail ('host').  With lookup, of what is no domain name, the longest parent that is. */
+      from DNS or mail ('host').  With lookup, a text that is not a domain name has the key of its longest parent that is one. */
   apply(record: Key, use?: 'record' | 'key' | 'digest' | 'host', lookup?: boolean):
     { state: 'key'; key: Uint8Array } | { state: 'nothing' | 'malformed'; key: null };
   /** The key, or the first of a domain's parents, that may be in the filter; null: none is. */

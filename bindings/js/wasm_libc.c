@@ -92,7 +92,7 @@ double log2(double x) {
     return power + log(part) / 0x1.62e42fefa39efp-1; /* log(2) */
 }
 
-/* Writes the digits of a number before `end`; where they start. */
+/* Writes the digits of a number before `end`; returns where they start. */
 static const char *digits(uint64_t n, char *end) {
     *--end = '\0';
     do {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * wasm_part.c - a part of ClickHouse is several files, of which there is one here: it is recognised,
+ * wasm_part.c - a part of ClickHouse is several files, but here there is only one: it is recognised,
  * and refused by name
  */
 #include "core/diag.h"

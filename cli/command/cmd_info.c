@@ -13,7 +13,7 @@ static const uint8_t options[] = {OPT_JSON, OPT_SECRET_FILE,       OPT_MAX_MEMOR
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, -1);
     for (int i = 0; i < s->nargs; i++) {
-        /* Figures are made of all bits, so damaged ones would make wrong figures. */
+        /* Every figure is computed from all bits, so damaged ones would falsify it. */
         umbel_filter *f = cli_filter_open_verified(s->args[i], s);
         cli_report r = cli_report_begin(s->json);
         if (i && !s->json) putchar('\n');

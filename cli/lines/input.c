@@ -249,7 +249,7 @@ static size_t fill_block(cli_input *in, cli_file *f, cli_block *b, size_t head, 
         size_t most = len < head + CLI_BLOCK ? head + CLI_BLOCK - len : CLI_BLOCK;
         size_t want = b->room - 1 - len < most ? b->room - 1 - len : most;
         size_t n = cli_stream_read(f->stream, b->buffer + len, want);
-        if (n == 0) { /* half a line that was cut off is no line */
+        if (n == 0) { /* what is left of a line that was cut off is not a line */
             *ended = true;
             if (!cli_stream_broken(f->stream)) whole = len;
             break;

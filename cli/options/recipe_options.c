@@ -249,7 +249,7 @@ static bool parses_without(const words *all, unsigned one) {
     return parses;
 }
 
-/* If the words are no recipe, names two options of which one has to go. */
+/* If the words do not make a recipe, names two options, one of which has to go. */
 static void refuse_pair(const cli_settings *s, const words *w, const words *given) {
     if (parses_without(w, CLI_WORDS - 1)) return; /* there are fewer words */
     for (unsigned i = 0; i < CLI_WORDS; i++) {

@@ -62,7 +62,7 @@ serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);
 typedef enum serve_answer { SERVE_NO, SERVE_YES, SERVE_DAMAGED } serve_answer;
 serve_answer serve_list_ask(serve_list *list, umbel_recipe_use use, const void *key, size_t len);
 
-/* Many keys at once, of which the caller counts those that are found.  An error, which is counted,
+/* Many keys at once; the caller counts those that are found.  An error, which is counted,
  * is that of umbel_lookup_texts: none of them has an answer. */
 umbel_err serve_list_ask_many(serve_list *list, umbel_recipe_use use, const umbel_key *keys,
                               size_t n, uint8_t *hit);

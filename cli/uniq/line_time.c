@@ -63,7 +63,7 @@ static bool take_clock(reading *r, int64_t *seconds) {
     return true;
 }
 
-/* +01:00 or +0100, perhaps after a blank; what is no zone belongs to the rest of the line. */
+/* +01:00 or +0100, perhaps after a blank; what is not a zone belongs to the rest of the line. */
 static void take_zone(reading *r, int64_t *seconds) {
     int hours, minutes;
     if (take(r, "Zz")) return;

@@ -95,7 +95,7 @@ static double lost_between(double before, double after, double from, double keys
     } else if (!(before > 0) && !(from > 0)) {
         area = after * keys / (PROBES + 1);
     }
-    return fmax(0, area - (after - before) / 2); /* the last key does not meet itself */
+    return fmax(0, area - (after - before) / 2); /* the last key is not among those before it */
 }
 
 /* Each of the new keys met the rate that the ones before it had left. */

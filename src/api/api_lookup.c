@@ -60,7 +60,7 @@ umbel_err umbeli_lookup_of(umbel_filter *taken, const char *recipe, umbel_lookup
     return make(taken, taken, recipe, out, diag);
 }
 
-/* Counting, and freeing what it owns, is no change that anyone could see. */
+/* Counting, and freeing what it owns, changes nothing that anyone could see. */
 static umbel_lookup *counted(const umbel_lookup *l) {
     return (umbel_lookup *)(uintptr_t)l;
 }

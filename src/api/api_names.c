@@ -31,7 +31,7 @@ static const struct {
     [UMBEL_ESECRET] = {"ESECRET", "wrong secret"},
     [UMBEL_EUNKNOWN] = {"EUNKNOWN", "format not recognised"},
     [UMBEL_EUNSYNCED] = {"EUNSYNCED", "saved, but not synced"},
-    [UMBEL_EUNSIGNED] = {"EUNSIGNED", "not signed as demanded"},
+    [UMBEL_EUNSIGNED] = {"EUNSIGNED", "not signed as required"},
 };
 
 enum { ERRORS = sizeof errors / sizeof *errors };

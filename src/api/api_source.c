@@ -41,9 +41,10 @@ struct umbel_source {
     umbel_guard guard;
     uint8_t secret[16];
     char *path, *recipe, *beside;
-    identity file, refused; /* in force; and the last one that is no filter for this source ... */
-    identity witness;       /* ... by what was beside it */
-    bool settled;           /* the refused one need not be read again while both are the same */
+    identity file;    /* in force */
+    identity refused; /* the last one that is not a filter for this source ... */
+    identity witness; /* ... by what was beside it */
+    bool settled;     /* the refused one need not be read again while both are the same */
     const umbel_lookup *lookup;
     time_t asked_at; /* the second in which the file was last checked */
     umbel_source_state state;

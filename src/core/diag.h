@@ -49,7 +49,7 @@ static inline umbel_err umbeli_bad(umbel_diag *diag, uint64_t offset, const char
     return umbeli_fail_at(diag, UMBEL_ECORRUPT, offset, what);
 }
 
-/* Bytes of which the end is missing: umbel_explain says how many there are, and should be. */
+/* Bytes whose end is missing: umbel_explain says how many there are, and should be. */
 static inline umbel_err umbeli_cut_off(umbel_diag *diag, uint64_t have, uint64_t need) {
     umbeli_diag_fill(diag, (umbel_diag){.offset = have, .what = "cut off", .need = need});
     return UMBEL_ECORRUPT;

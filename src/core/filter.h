@@ -220,7 +220,7 @@ umbel_err umbeli_filter_shrink(umbel_filter *f, const uint8_t *data, uint64_t bi
 /* What differs, as text; NULL when a key has the same bits in both. */
 const char *umbeli_shape_mismatch(const umbeli_shape *a, const umbeli_shape *b);
 
-/* Which operations a filter has is no message to other threads: all tables are constant for as long
+/* Changing a filter's operations tells other threads nothing: all tables are constant for as long
  * as it exists. */
 static inline void umbeli_set_ops(umbel_filter *f, const umbeli_ops *ops) {
     atomic_store_explicit(&f->ops, ops, memory_order_relaxed);

@@ -27,8 +27,8 @@
 
 /* ---- Windows: the names of POSIX that mingw-w64 lacks ---- */
 
-/* Nothing here needs <windows.h>, whose macros would reach into every file that follows.  Names of
- * files are in the code page of the system, as in C's own functions. */
+/* Nothing here needs <windows.h>, whose macros would reach into every file that follows.  File
+ * names are in the system's code page, as in C's own functions. */
 #if defined(_WIN32)
 #include <errno.h>
 #include <fcntl.h>

@@ -58,7 +58,7 @@ static umbel_err draft_of(const umbel_foreign *foreign, const umbeli_codec **out
     if (e) return e;
     if ((*out)->draft) return (*out)->draft(foreign, d, diag);
     if ((*out)->create) return UMBEL_OK;
-    return umbeli_invalid(diag, "format: native is no other system's");
+    return umbeli_invalid(diag, "format: native is not another system's");
 }
 
 umbel_err umbeli_codec_create(const umbel_foreign *foreign, const umbeli_settings *settings,

@@ -272,7 +272,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
 }
 
 /* There is no magic number, but five fields must agree with each other.  The bits need not be
- * there: a file that was cut off is recognised, and so is one of which only the start was read. */
+ * there: a file that was cut off is recognised, and so is one if only its start was read. */
 static bool recognise(const uint8_t *bytes, size_t len) {
     if (is_gzipped(bytes, len)) return true; /* no other format here is gzipped */
     head h;

@@ -95,7 +95,7 @@ void umbeli_recipe_write(umbel_recipe *r);
  * after the last. */
 bool umbeli_recipe_next(const umbel_recipe *recipe, umbel_key *key);
 
-/* What a text is not that is no value of this type; NULL: every text is one. */
+/* What to call the values of this type, for texts that are not one; NULL: every text is. */
 const char *umbeli_type_expects(umbel_type type);
 
 /* ---- Selection: what it finds in one record ---- */

@@ -14,7 +14,7 @@
 
 enum { UMBELI_VALUE_BYTES = 17 }; /* that a value of fixed length has at most */
 
-/* The key of the value that a text denotes; returns how many bytes, 0: it is no such value. */
+/* The key of the value that a text denotes; returns its length, 0: the text is not such a value. */
 typedef size_t umbeli_value(const char *text, size_t len, uint8_t bytes[UMBELI_VALUE_BYTES]);
 umbeli_value umbeli_date_value, umbeli_timestamp_value, umbeli_timestamptz_value, umbeli_inet_value;
 

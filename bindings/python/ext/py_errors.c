@@ -44,7 +44,7 @@ static const error_class classes[UMBELPY_ERRORS] = {
     [UMBEL_EUNSYNCED] = {"umbel.UnsyncedError",
                          "Saved and in place, but a power cut may bring the old file back.",
                          &PyExc_OSError},
-    [UMBEL_EUNSIGNED] = {"umbel.UnsignedError", "Not signed as was demanded.", &PyExc_ValueError},
+    [UMBEL_EUNSIGNED] = {"umbel.UnsignedError", "Not signed as required.", &PyExc_ValueError},
 };
 
 /* The class, with attributes that its instances have until others are set. */

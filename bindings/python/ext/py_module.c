@@ -157,7 +157,7 @@ static PyMethodDef functions[] = {
      "record_key($module, /, recipe, record, *, use='record', header=None, lookup=False)\n--\n\nHow a record becomes a key: the "
      "pair (state, key), where state is 'key', 'nothing' or 'malformed'.\nuse='key': it is a key "
      "already; use='digest': the part is a digest already; use='host': it is a host from DNS or mail.\n"
-     "lookup=True: the key is looked up, not added, and of what is no domain name it is a parent."},
+     "lookup=True: the key is looked up, not added; a text that is not a domain name has that of a parent."},
     {"verify_file", NAMED(umbelpy_verify_file),
      "verify_file($module, /, path, format=None, *, " UMBELPY_HOW_IT_WAS_MADE
      ")\n--\n\nThe same for a file."},

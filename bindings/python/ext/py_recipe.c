@@ -443,7 +443,8 @@ PyObject *umbelpy_update_from(PyObject *self, PyObject *args, PyObject *kwargs) 
         return add_keys(self, source, request.type, piece);
     }
     if (request.type >= 0) {
-        return umbelpy_refuse(state, UMBEL_EINVAL, "type", "a file's recipe says it: type=");
+        return umbelpy_refuse(state, UMBEL_EINVAL, "type",
+                              "a file's recipe says it, so leave out type=");
     }
     PyObject *text = request.recipe ? Py_NewRef(request.recipe) : umbelpy_get_recipe(self, NULL);
     bool ok = text && lines_open(state, source, text, UMBEL_USE_RECORD, &l);

@@ -121,7 +121,7 @@ int umbelpy_type(umbelpy_state *state, PyObject *name);   /* None: -1 without an
 typedef struct umbelpy_key {
     umbel_key key;
     PyObject *owned; /* or NULL */
-    Py_buffer view;  /* of which only obj is set when there is none */
+    Py_buffer view;  /* only its obj is set when there is none */
     uint8_t number[8];
 } umbelpy_key;
 

@@ -263,7 +263,7 @@ def test_parameters(make, field):
     (lambda: umbel.Filter(10, kind="classic").hash("ada"), "filters of this kind take no hashes"),
     (lambda: umbel.Filter.foreign("guava", 10, 0.1).hash_many(["ada"]), "filters of this kind take no hashes"),
     (lambda: umbel.Filter(10).set_meta("recipe", "lower"), "recipe: not metadata, but the recipe of the filter"),
-    (lambda: umbel.Filter.foreign("native", 10), "format: native is no other system's"),
+    (lambda: umbel.Filter.foreign("native", 10), "format: native is not another system's"),
 ])
 def test_errors_have_the_names_of_python(do, says):
     with pytest.raises(umbel.Error) as caught:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-//! `range http://HOST[:PORT]/PATH TEXT...` asks a filter on a web server, of which it reads only
-//! what is needed. It prints yes or no for each text, and at the end, on standard error, how much it
+//! `range http://HOST[:PORT]/PATH TEXT...` asks a filter on a web server and reads only what it needs
+//! of the file. It prints yes or no for each text, and at the end, on standard error, how much it
 //! read. It exits with 2 if it fails.
 //!
 //! The payload is not compared with its checksums, so a lookup reads a few bytes and not a MiB: use it

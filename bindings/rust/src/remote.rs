@@ -61,7 +61,7 @@ impl ReadAt for std::fs::File {
     }
 }
 
-/// A filter of which only what is needed is read.
+/// A filter in a file that is read only as far as it is needed.
 ///
 /// Opening reads the header and, for each MiB of the payload, a checksum of 8 bytes. A lookup then reads what
 /// it needs: 32 bytes at once in blocked filters, 64 in those of kind line. It checks each MiB before it first
@@ -95,7 +95,7 @@ impl<R: ReadAt> RemoteFilter<R> {
     }
 
     /// Makes a filter whose payload is not compared with its checksums. Damage then gives wrong answers. It is
-    /// for sources that are checked in another way and of which a lookup should read as little as possible.
+    /// for sources that are checked in another way, where a lookup should read as little as possible.
     ///
     /// # Errors
     ///

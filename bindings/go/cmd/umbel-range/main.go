@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-// Command umbel-range asks a filter on a web server, of which it reads only what is needed.
+// Command umbel-range asks a filter on a web server and reads only what it needs of the file.
 //
 //	umbel-range URL TEXT...
 //

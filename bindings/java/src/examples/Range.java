@@ -13,7 +13,7 @@ import umbel.BloomFile;
 import umbel.ReadAt;
 
 /**
- * {@code Range URL TEXT...} asks a filter on a web server, of which it reads only what is needed. It prints yes or
+ * {@code Range URL TEXT...} asks a filter on a web server and reads only what it needs of the file. It prints yes or
  * no for each text, and at the end, on standard error, how much it read. It exits with 2 if it fails.
  *
  * <p>The payload is not compared with its checksums, so a lookup reads a few bytes and not a MiB: use it where the

@@ -7,7 +7,7 @@ MODULES = {"gzip": "gzip", "bzip2": "bz2", "xz": "lzma", "zstd": "compression.zs
 
 
 class Resumed(io.RawIOBase):
-    """A file of which the start was read already."""
+    """A file whose start was read already."""
 
     def __init__(self, start, file):
         self._start, self._file = memoryview(start), file

@@ -111,7 +111,7 @@ public final class BloomFile {
 
     /**
      * The same, but the payload is not compared with its checksums. Damage then gives wrong answers. This is for
-     * sources that are checked in another way and of which a lookup should read as little as possible.
+     * sources that are checked in another way, where a lookup should read as little as possible.
      *
      * @param file what reads it
      * @param size its bytes
