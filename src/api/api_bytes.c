@@ -20,7 +20,7 @@ umbel_err umbel_decode(const void *bytes, size_t len, umbel_how how, const umbel
     umbeli_settings settings;
     const umbeli_codec *codec = NULL;
     if ((unsigned)how >= sizeof decodings / sizeof *decodings) {
-        return umbeli_fail(diag, UMBEL_EINVAL, "how: is none of umbel_how");
+        return umbeli_fail(diag, UMBEL_EINVAL, "how: is not one that is known");
     }
     umbel_err e = umbeli_settings_from(how == UMBEL_VERIFY ? NULL : opts, &settings, diag);
     if (!e) e = umbeli_codec_reading(as, bytes, len, &codec, diag);
