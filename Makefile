@@ -251,7 +251,6 @@ amalgamation:
 
 release:
 	scripts/setup release
-	rm -rf dist
 	scripts/make-release dist
 
 check-release:
@@ -272,4 +271,4 @@ format:
 	scripts/check-format --fix
 
 clean:
-	rm -rf build dist
+	rm -rf build
