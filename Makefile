@@ -177,6 +177,7 @@ bench-cli:
 	$(MAKE) --no-print-directory all
 	bench/cli/run.py $(LINES)
 	bench/cli/alternatives.py $(LINES)
+	bench/cli/coming.py $(LINES)
 	bench/cli/recipes.py $(LINES)
 	bench/cli/start.py
 

@@ -44,8 +44,8 @@ static bool go_on(cli_loss *l) {
         return false;
     }
     uint64_t since = l->info.keys_added - adds, step = keys_until_next(&m);
-    bool like =
-        m.bits == l->info.bits && m.bits_set < m.bits && m.keys >= 0 && m.rate >= 0 && m.rate < 1;
+    bool like = m.bits == l->info.bits && m.bits_set < m.bits && m.keys >= 0 && isfinite(m.keys) &&
+                m.rate >= 0 && m.rate < 1;
     if (!like || adds > l->info.keys_added || since >= step) return false;
     l->now = m;
     l->measured = adds;

@@ -75,6 +75,18 @@ shown() {
     shown 132 "'$UMBEL' plan -n 1e6 -p 1%" | grep -qE '█{70}' # a wide terminal is used
 }
 
+@test "terminal: the help of every command and topic fits 40 and 80 columns, but for words that are longer" {
+    for what in $(umbel help | sed -n '/^Commands/,/^$/s/^  \([a-z]*\) .*/\1/p') keys formats files; do
+        umbel help $what > /dev/null || continue # a command that was not built
+        for width in 40 80; do
+            shown $width "'$UMBEL' help $what" > out
+            [ -s out ]
+            awk -v w=$width 'length($0) > w && NF > 1 + ($1 == "#") { print; wide = 1 } END { exit wide }' out ||
+                { echo "help $what at $width" >&2; return 1; }
+        done
+    done
+}
+
 @test "terminal: an example that is continued is still what the shell needs" {
     shown 40 "'$UMBEL' help uniq" | sed -n '/^Examples/,/^Usage/p' > narrow
     umbel help uniq | sed -n '/^Examples/,/^Usage/p' > wide
