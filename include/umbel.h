@@ -414,7 +414,7 @@ typedef enum umbel_how {
     UMBEL_LOAD = 0,  /* a filter of its own, writable (static ones stay read-only)               */
     UMBEL_MAP = 1,   /* a read-only filter over them, immediate at any size                       */
     UMBEL_EDIT = 2,  /* LOAD, but of a native file only pages that are written to are copied      */
-    UMBEL_VERIFY = 3 /* nothing, after all that LOAD checks; opts and out are not used            */
+    UMBEL_VERIFY = 3 /* checks what LOAD checks and makes nothing; opts and out unused          */
 } umbel_how;
 
 /* Makes a filter from untrusted bytes, which must be exactly one filter.  Allocates no more than

@@ -63,7 +63,7 @@ UMBEL_API size_t umbel_recipe_ends(const umbel_recipe *recipe, uint8_t separator
 /* What a file that is given as lines may be instead.  Keys are bytes, so a binary file that has no
  * magic number is lines, too; its NULs are counted.  The numbers never change. */
 typedef enum umbel_input {
-    UMBEL_INPUT_LINES = 0, /* nothing speaks against it                                          */
+    UMBEL_INPUT_LINES = 0, /* as far as can be seen                                          */
     UMBEL_INPUT_GZIP = 1,  /* compressed, up to LZIP                                             */
     UMBEL_INPUT_ZSTD = 2,
     UMBEL_INPUT_BZIP2 = 3,
@@ -87,7 +87,8 @@ typedef enum umbel_input {
 #define UMBEL_INPUT_LOOK 4096
 
 /* What an input is that begins with these bytes and whose records end with `separator`: where that
- * is NUL, NULs say nothing.  *more (optional): with more bytes a magic number may be complete. */
+ * is NUL, NULs say nothing.  *more (optional): these bytes may be the start of a magic number, and
+ * more would tell. */
 UMBEL_API umbel_input umbel_input_look(const void *first, size_t len, uint8_t separator,
                                        bool *more);
 UMBEL_API bool umbel_input_packed(umbel_input input);        /* GZIP to LZIP                    */

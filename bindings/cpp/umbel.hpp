@@ -224,7 +224,7 @@ struct freed {
     }
 };
 
-/* The owned handle, for a call; what was moved from has none. */
+/* The owned handle, for a call; a filter that was moved from has none. */
 template <class T> T *live(const std::unique_ptr<T, freed> &handle) {
     if (!handle) {
         umbel_diag diag{};

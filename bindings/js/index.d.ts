@@ -72,7 +72,7 @@ export type Stream =
   | { getReader(): { read(): Promise<{ done: boolean; value?: Key | undefined }>; cancel(): Promise<unknown> } };
 
 export interface StreamOptions {
-  /** Keys that are held before they go in; 4096. */
+  /** Keys that are gathered before they are added; 4096 by default. */
   batch?: number;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * draw.h - random bytes: the one place from which the command takes what nobody can foresee
+ * draw.h - random bytes: the one place where the command gets what nobody can predict
  */
 #ifndef CLI_DRAW_H
 #define CLI_DRAW_H

@@ -41,7 +41,7 @@ static bool sync_fd(int fd) {
     return !failed;
 }
 
-/* No sign of lost bytes: the file system does not do it. */
+/* Not a sign of lost bytes: the file system cannot sync. */
 static bool cannot_sync(int sys) {
     return sys == EINVAL || sys == EROFS || sys == ENOSYS || sys == ENOTSUP;
 }

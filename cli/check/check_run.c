@@ -14,7 +14,7 @@
 #include "filter/mapped_guard.h"
 #include "report/report.h"
 
-/* Instead of a number of lines: they could not be looked up. */
+/* In place of a count: the lines could not be looked up. */
 static const size_t no_answer = SIZE_MAX;
 
 typedef struct guarded_batch {

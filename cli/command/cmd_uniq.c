@@ -40,7 +40,7 @@ typedef struct uniq_run {
     cli_loss loss;
     bool changed; /* since the last measure() */
     bool unsaved;
-    bool unsure;          /* the filter has lines that may not be written yet */
+    bool unsure;          /* the filter has lines that may not have been written yet */
     pthread_mutex_t lock; /* held while any of this changes */
     umbel_filter *hasher; /* whose hashes the lines get: the filter, if it takes hashes */
     bool by_hash, warned, repeats, keys_only;

@@ -72,7 +72,7 @@ static void exceed(cli_add_job *a, const cli_state *end) {
     bool above = end && end->info.fpr > 0 && end->now.rate > end->info.fpr;
     if (above) {
         const char *state = cli_overfull_text(end);
-        bool unlucky = strncmp(state, "exceeds", 7) == 0; /* without a key too many */
+        bool unlucky = strncmp(state, "exceeds", 7) == 0; /* with not one key too many */
         snprintf(what, sizeof what, "%s: the false-positive rate is %s, not %s%s", state,
                  umbel_rate_text(end->now.rate, rate), umbel_rate_text(end->info.fpr, promised),
                  unlucky ? "; by chance: another --seed or a slightly larger -n avoids it" : "");
@@ -85,8 +85,8 @@ static void exceed(cli_add_job *a, const cli_state *end) {
     a->warned = true;
 }
 
-/* Warns, or exits if `strict`, when the filter certainly holds more keys than planned: a key that
- * changed it is another one.  In constant time; at the end, measuring also shows when keys that
+/* Warns, or exits if `strict`, when the filter certainly holds more keys than planned: every key
+ * that changes it is a new one.  In constant time; at the end, measuring also shows when keys that
  * changed nothing, or an unlucky filter, let the rate pass the promise. */
 static void check_capacity(cli_add_job *a) {
     umbel_info info;

@@ -16,8 +16,8 @@ typedef struct cli_state {
 /* Reads all bits. */
 cli_state cli_state_of(const umbel_filter *f);
 
-/* Why a filter is overfull: "holds more keys than planned" or, without a key too many, "exceeds the
- * promised rate", as one in a thousand does. */
+/* Why a filter is overfull: "holds more keys than planned" or, with not one key too many, "exceeds
+ * the promised rate", as one in a thousand does. */
 const char *cli_overfull_text(const cli_state *s);
 
 /* "0.98%", or "below 0.0023%" where no more is known of the live rate; `out` has CLI_RATE_NOW

@@ -20,8 +20,8 @@ bool cli_guarded(void (*work)(void *ctx), void *ctx);
 /* Remembers the state of an open file that is about to be mapped; fd may be -1. */
 void cli_mapping_watch(const char *path, int fd);
 
-/* Exits, with the consequence `so`, if one of these files has been written to since; replacing a
- * file does not count. */
+/* Exits if one of these files has been written to since, and says `so`, what follows from that;
+ * replacing a file does not count. */
 void cli_mappings_unchanged(const char *so);
 
 #endif

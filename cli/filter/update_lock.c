@@ -10,8 +10,8 @@
 #include "base/error.h"
 
 /* A signal ends the program while the main thread may be saving: then it waits for the save, and
- * keeps the mutex, so that nothing is saved after the lock was given away.  Whoever waits for a
- * lock tries again and again instead of sleeping in it: the mutex is not to be held for long. */
+ * keeps the mutex, so that nothing is saved after the lock was given away.  Waiting for a lock
+ * means trying again and again, not sleeping in it: the mutex must not be held for long. */
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 static umbel_update *held;
 

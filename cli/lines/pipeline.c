@@ -83,7 +83,7 @@ const char *cli_feed_once(const cli_feed *feed) {
     return reads_files(feed) ? cli_input_once(feed->files, feed->nfiles) : NULL;
 }
 
-/* What a thread holds of its lines. */
+/* What a thread keeps for its lines. */
 static uint64_t space_of(const cli_batch *b) {
     size_t per_line = sizeof *b->starts + sizeof *b->keys + sizeof *b->hashes + sizeof *b->hits +
                       sizeof *b->states + sizeof *b->numbers;

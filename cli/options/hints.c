@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT
  *
- * hints.c - what people type who know sort, uniq, grep and other programs, or an older umbel
+ * hints.c - what users of sort, uniq, grep, other programs or an older umbel are likely to type
  */
 #include <string.h>
 

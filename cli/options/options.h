@@ -183,7 +183,7 @@ uint64_t cli_window_min_step(uint64_t duration);
 /* `-n, --keys` without the argument, for messages and pages; `out` has 48 bytes. */
 char *cli_option_text(cli_option_id id, char *out);
 
-/* hints.c: what leads on from an option of another program, or of an older umbel, that `command`
+/* hints.c: what to suggest for an option of another program, or of an older umbel, that `command`
  * does not take, or from the name of a command (command is NULL); NULL: nothing is known. */
 const char *cli_hint_for(const char *command, const char *typed);
 

@@ -47,7 +47,7 @@ static void own_folder(char folder[PATH_MAX]) {
     }
 }
 
-/* Beside umbel, as in the tree where it was built; then where `make install` puts them. */
+/* First beside umbel, as in a build tree, then where `make install` puts them. */
 void cli_become(const char *name, char **argv) {
     static const char *const folders[] = {"", "/" UMBEL_TO_PROGRAMS};
     char own[PATH_MAX], path[PATH_MAX + 128];

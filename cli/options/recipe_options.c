@@ -212,7 +212,7 @@ static void refuse_other_keys(const cli_settings *s, const words *stored, const 
     }
 }
 
-/* A list of domains is more than lines with domains: no other word selects. */
+/* A list of domains has forms of its own for its lines, so no other word can select a part. */
 static void settle_selection(words *w, const words *given) {
     unsigned line = row_named("line", 4);
     bool selected = false;

@@ -45,8 +45,8 @@ typedef struct serve_lists {
     size_t held, max_held; /* bytes that requests take, at the moment and at most */
 } serve_lists;
 
-/* Every byte that a request takes for longer than a call, beside its connection, is asked for here
- * before and given back after.  False, and counted: there is no room. */
+/* Reserves memory that a request needs for longer than one call, besides its connection; give it
+ * back afterwards. False, which is counted: there is no room. */
 enum { SERVE_HELD_MAX = 64 << 20 }; /* the usual limit */
 bool serve_hold(serve_lists *all, size_t bytes);
 void serve_release(serve_lists *all, size_t bytes);

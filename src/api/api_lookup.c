@@ -165,7 +165,7 @@ static void ask(const umbel_lookup *l, batch b, const umbel_confirm *confirm, ui
     }
 }
 
-/* What was looked up does not count if it is a hit that damage has made. */
+/* A hit does not count if damage has caused it. */
 static umbel_err certain(const umbel_lookup *l, const uint8_t *hit, size_t n, umbel_diag *diag) {
     umbel_diag why = {0};
     umbel_err e = l->filter ? umbel_damage(l->filter, &why) : UMBEL_OK;

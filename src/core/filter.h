@@ -119,7 +119,7 @@ typedef struct umbeli_meta_entry {
 struct umbeli_pieces; /* kind/checked_pieces.h */
 
 struct umbel_filter {
-    /* Changes while others read when the last piece of a mapped file has been checked. */
+    /* Changes, even while others read it, once the last piece of a mapped file has been checked. */
     _Atomic(const umbeli_ops *) ops;
     const char *layout; /* scheme and hash as text, for people */
     umbeli_shape shape;

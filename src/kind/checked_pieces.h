@@ -42,8 +42,8 @@ umbel_err umbeli_check_but_zeros(umbel_filter *f, const umbeli_summed *s, umbel_
 /* Whether bytes [from, end) of the payload are such a piece, and its sum. */
 bool umbeli_untouched_zeros(const umbel_filter *f, uint64_t from, uint64_t end, uint64_t *sum);
 
-/* For saving: checks what is neither untouched nor checked, the last piece of a payload that has
- * grown since. */
+/* For saving: checks the pieces that were changed but not checked, such as the last of a payload
+ * that has grown since. */
 umbel_err umbeli_check_touched(const umbel_filter *f, umbel_diag *diag);
 
 /* Checks all that has not been checked yet: for what reads bits in other ways than lookups do, and

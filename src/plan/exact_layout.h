@@ -15,7 +15,8 @@ uint32_t umbeli_exact_width(uint64_t members, uint64_t others, double fpr);
 /* Keys that get a verdict: all members, and others that have a member's fingerprint by chance. */
 uint64_t umbeli_exact_verdicts(uint64_t members, uint64_t others, uint32_t width);
 
-/* With no bits there is no table of fingerprints, and every key has one.  False: too many keys. */
+/* With 0 bits there is no table of fingerprints, and every key has a verdict.  False: too many
+ * keys. */
 bool umbeli_exact_prints(uint64_t members, uint32_t width, umbeli_tight_layout *prints);
 
 /* The rate for keys that are not known. */

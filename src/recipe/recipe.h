@@ -91,7 +91,7 @@ void umbeli_line_hex(umbeli_line *l, uint8_t c); /* 0xHH */
 /* Writes the canonical text from all other members. */
 void umbeli_recipe_write(umbel_recipe *r);
 
-/* The next key that a lookup asks for, made from the last: of a domain name, its parent; false
+/* The next key to ask for after this one, such as the parent of a domain name; false
  * after the last. */
 bool umbeli_recipe_next(const umbel_recipe *recipe, umbel_key *key);
 

@@ -92,8 +92,8 @@ static umbeli_text last_labels(umbeli_text t) {
     return (umbeli_text){t.at + from, t.len - from};
 }
 
-/* The last dot is left out.  A lookup asks for the parents of what is not a name, too: whoever is
- * on a list chooses the labels below it. */
+/* A final dot is left out. A lookup also asks for the parents of a text that is not a name: owners
+ * of a listed domain choose the labels below it. */
 umbel_found umbeli_as_domain(const umbel_recipe *r, bool lookup, umbeli_text *key, uint8_t **to) {
     (void)r, (void)to;
     if (key->len == 0) return UMBEL_FOUND_NOTHING;

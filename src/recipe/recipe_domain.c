@@ -146,9 +146,9 @@ static bool has_any(umbeli_text t, const char *bytes) {
     return umbeli_before_path(t, bytes).len < t.len;
 }
 
-/* A URL or, without its scheme, `name/path`, `name?query` and `name:port`.  Those may as well be
- * somebody's address (the rest of its domain is not to blame), a rule of an ad blocker for a path
- * (`name/ads*`, `name##.banner`) or a folder, and are then not understood. */
+/* A URL or, without its scheme, `name/path`, `name?query` and `name:port`.  Those may just as well
+ * be somebody's address (which does not incriminate the rest of its domain), a rule of an ad
+ * blocker for a path (`name/ads*`, `name##.banner`) or a folder, and are then not understood. */
 static umbel_domain_form url(umbeli_text t, umbeli_text *name) {
     umbeli_url_host found;
     if (umbeli_url(t, &found)) {

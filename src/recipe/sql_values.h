@@ -3,7 +3,7 @@
  * sql_values.h - values of SQL as text: dates, timestamps, addresses, decimal numbers
  *
  * What is read is what PostgreSQL prints by default and what ISO 8601 writes, and nothing that
- * depends on a session's settings: of two texts that it takes for the same value each is read as
+ * depends on a session's settings: two texts that PostgreSQL takes for the same value are read as
  * that value, or refused.
  */
 #ifndef UMBELI_SQL_VALUES_H

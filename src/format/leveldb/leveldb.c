@@ -71,7 +71,8 @@ static uint32_t leveldb_bits_per_key(uint64_t keys, double fpr) {
     for (uint32_t each = 1; each <= MOST; each += guessing ? 1 : 1 + each / SMALLER_STEPS) {
         uint32_t hashes = umbeli_leveldb_hashes(each);
         if (!umbeli_leveldb_bits(keys, each, &bits)) return 0;
-        /* The ideal is quickest: only where it keeps the rate is there anything to guess. */
+        /* The formula of ideal filters is quickest, and a rate that not even it keeps needs no
+         * guess. */
         if (guessing && umbeli_narrow_rate(bits, hashes, keys, 32) > fpr) continue;
         if (guessing && umbeli_leveldb_guess(bits, hashes, keys) > fpr) continue;
         guessing = false;

@@ -142,8 +142,8 @@ INLINED static inline uint64_t packed_lower(const packed *p, uint32_t i) {
 
 /* ---- Counting zeros ----
  *
- * Where the bit after the n-th zero of the upper parts is; the ones before it are the index.  Of
- * bytes that are not such a chunk it is any number. */
+ * Where the bit after the n-th zero of the upper parts is; the ones before it are the index.  In
+ * bytes that are not such a chunk it may be any number. */
 
 /* The lowest bits of a word up to its n-th one, which is there.  No branches: each would be a coin
  * toss. */
