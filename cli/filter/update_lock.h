@@ -11,7 +11,7 @@
 #include "options/options.h"
 
 /* Waits for its turn to change the file, at most as long as --wait says, and reports that it waits:
- * at once, or after five seconds with -q. For one file per run; no-op for "-" and on repeated
+ * at once, or after five seconds with -q.  For one file per run; no-op for "-" and on repeated
  * calls. */
 void cli_update_lock(const char *path, const cli_settings *s);
 

@@ -46,7 +46,7 @@ typedef struct serve_lists {
 } serve_lists;
 
 /* Reserves memory that a request needs for longer than one call, besides its connection; give it
- * back afterwards. False, which is counted: there is no room. */
+ * back afterwards.  False, which is counted: there is no room. */
 enum { SERVE_HELD_MAX = 64 << 20 }; /* the usual limit */
 bool serve_hold(serve_lists *all, size_t bytes);
 void serve_release(serve_lists *all, size_t bytes);

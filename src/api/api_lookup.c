@@ -95,7 +95,7 @@ typedef struct batch {
     size_t n;
 } batch;
 
-/* Whether keys are in the list, each as it is. Every lookup ends here: this is the one place that
+/* Whether keys are in the list, each as it is.  Every lookup ends here: this is the one place that
  * combines a filter with whatever else a list has. */
 static void keys_are_in(const umbel_lookup *l, batch b, const umbel_confirm *confirm,
                         uint8_t *hit) {

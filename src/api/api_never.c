@@ -96,7 +96,7 @@ static void sort_distinct(umbel_never *n) {
 }
 
 /* Makes room for another hash: drops duplicates and, unless that frees a quarter, takes more
- * memory. On failure nothing is lost. */
+ * memory.  On failure nothing is lost. */
 static umbel_err make_room(umbel_never *n, umbel_diag *diag) {
     if (n->count) sort_distinct(n);
     if (n->count < n->room - n->room / 4) return UMBEL_OK;

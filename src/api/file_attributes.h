@@ -23,7 +23,7 @@ typedef struct umbeli_attributes {
  * with what was lost, if anything was. */
 void umbeli_attributes_give(int fd, const umbeli_attributes *a, const char *path, umbel_diag *diag);
 
-/* Whether the file has an access control list. And: removes the one that a new file has inherited
+/* Whether the file has an access control list.  And: removes the one that a new file has inherited
  * from its directory; false: it may still have it. */
 bool umbeli_attributes_listed(const char *path);
 bool umbeli_attributes_unlist(int fd);

@@ -92,7 +92,7 @@ static umbeli_text last_labels(umbeli_text t) {
     return (umbeli_text){t.at + from, t.len - from};
 }
 
-/* A final dot is left out. A lookup also asks for the parents of a text that is not a name: owners
+/* A final dot is left out.  A lookup also asks for the parents of a text that is not a name: owners
  * of a listed domain choose the labels below it. */
 umbel_found umbeli_as_domain(const umbel_recipe *r, bool lookup, umbeli_text *key, uint8_t **to) {
     (void)r, (void)to;
