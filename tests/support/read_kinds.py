@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """read_kinds.py FILE N [SECRET] - looks up the keys key0 .. key(N-1) in a native file of kind 3 to
-7 and prints one line of 0s and 1s.  Written from docs/formats/native-kinds.md alone; the envelope
+7, or 9, and prints one line of 0s and 1s.  Written from docs/formats/native-kinds.md alone; the envelope
 is scripts/umbel-read's."""
 import importlib.machinery
 import importlib.util
@@ -98,10 +98,16 @@ def in_tight(h):
     return reader.in_tight(shape, data, h)
 
 
+def in_exact(h):
+    return reader.in_exact(shape, data, h)
+
+
 shape["hashes"] = a
 if kind == 3:
     shape["static"] = reader.static(own, a, length)
+if kind == 9:
+    shape["exact"] = reader.exact(own, length)
 if kind == 7:
     shape["tight"] = reader.tight(own, length)
-ask = {7: in_tight, 3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
+ask = {7: in_tight, 9: in_exact, 3: in_static, 4: in_counting, 5: in_scalable, 6: in_window}[kind]
 print("".join(str(int(ask(reader.hash64(shape, b"key%d" % i)))) for i in range(int(sys.argv[2]))))

@@ -16,9 +16,19 @@ enum { ASKED = 3000 };
 
 static const uint8_t secret[17] = "a secret to read";
 
+/* Tells the builder of keys "key0" to "key(first-1)", and of many more. */
+static void tell(umbel_builder *b, uint32_t first) {
+    for (uint32_t i = 0; i < first + 20000; i++) {
+        char text[16];
+        int len = snprintf(text, sizeof text, i < first ? "key%u" : "other%u", i);
+        assert_int_equal(umbel_builder_never(b, &(umbel_key){text, (size_t)len}, 1, NULL), 0);
+    }
+}
+
 /* Keys "key0", "key1" and so on. */
 static umbel_filter *built(const umbel_params *params, const uint8_t *key, uint32_t first,
                            uint32_t n) {
+    umbel_builder *b = NULL;
     umbel_filter *f = NULL;
     size_t count = n > first ? n - first : 0;
     char(*texts)[16] = calloc(count + 1, sizeof *texts);
@@ -28,8 +38,11 @@ static umbel_filter *built(const umbel_params *params, const uint8_t *key, uint3
         int len = snprintf(texts[i], sizeof texts[i], "key%u", first + (uint32_t)i);
         keys[i] = (umbel_key){texts[i], (size_t)len};
     }
-    assert_int_equal(build_from(params, &(umbel_opts){.secret = key}, keys, count, &f, NULL),
-                     UMBEL_OK);
+    assert_int_equal(umbel_builder_new(params, &(umbel_opts){.secret = key}, &b, NULL), UMBEL_OK);
+    if (params->kind == UMBEL_KIND_EXACT) tell(b, first);
+    assert_int_equal(umbel_builder_add(b, keys, count, NULL), UMBEL_OK);
+    assert_int_equal(umbel_builder_finish(b, &f, NULL), UMBEL_OK);
+    umbel_builder_free(b);
     free(texts);
     free(keys);
     return f;
@@ -74,6 +87,10 @@ static void all_kinds(void **state) {
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.4}, 1000, 9000);   /* two levels */
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.1}, 1000, 900000); /* two shards */
     agrees((umbel_params){.kind = UMBEL_KIND_TIGHT, .fpr = 0.6}, 1000, 900000);
+    agrees((umbel_params){.kind = UMBEL_KIND_EXACT}, 2000, 2100);
+    agrees((umbel_params){.kind = UMBEL_KIND_EXACT}, 1000, 9000);
+    agrees((umbel_params){.kind = UMBEL_KIND_EXACT}, 1000, 100000); /* no fingerprints */
+    agrees((umbel_params){.kind = UMBEL_KIND_EXACT, .fpr = 0.05}, 1000, 900000); /* two shards */
     agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05, .hashes = 3}, 1000, 2000);
     agrees((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.0001, .hashes = 4}, 1000, 2000);
     /* Two shards, of two widths. */
@@ -94,6 +111,7 @@ static void all_kinds(void **state) {
 static void all_kinds_keyed(void **state) {
     (void)state;
     agrees_with((umbel_params){.kind = UMBEL_KIND_STATIC, .fpr = 0.05}, secret, 1000, 2000);
+    agrees_with((umbel_params){.kind = UMBEL_KIND_EXACT}, secret, 1000, 2000);
     agrees_with((umbel_params){.kind = UMBEL_KIND_COUNTING, .capacity = 1500, .fpr = 0.05}, secret,
                 1000, 2000);
     agrees_with((umbel_params){.kind = UMBEL_KIND_SCALABLE, .bytes = 512, .fpr = 0.1}, secret, 1000,
