@@ -10,10 +10,10 @@
 #include "base/wrap.h"
 #include "check/check_run.h"
 #include "command/command.h"
-#include "command/piped_build.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "lines/spool.h"
+#include "make/piped_build.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {

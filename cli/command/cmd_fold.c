@@ -3,8 +3,8 @@
  * cmd_fold.c - umbel fold: shrink a filter that was built too large
  */
 #include "command/command.h"
-#include "command/good_keys.h"
 #include "filter/filter_file.h"
+#include "make/good_keys.h"
 #include "report/report.h"
 #include "umbel_text.h"
 

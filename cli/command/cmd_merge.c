@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "command/command.h"
-#include "command/good_keys.h"
 #include "filter/filter_file.h"
 #include "filter/filter_state.h"
+#include "make/good_keys.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/good_keys.h"
+#include "make/good_keys.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "command/piped_build.h"
+#include "make/piped_build.h"
 
 #include <math.h>
 #include <stdlib.h>
