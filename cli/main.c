@@ -12,15 +12,14 @@
 #include "report/report.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_plan,   &cli_command_build,     &cli_command_check,
-    &cli_command_add,    &cli_command_remove,    &cli_command_uniq,
-    &cli_command_count,  &cli_command_diff,      &cli_command_info,
-    &cli_command_verify, &cli_command_merge,     &cli_command_cmp,
+    &cli_command_plan,   &cli_command_build,     &cli_command_check,   &cli_command_add,
+    &cli_command_remove, &cli_command_uniq,      &cli_command_count,   &cli_command_diff,
+    &cli_command_info,   &cli_command_verify,    &cli_command_merge,   &cli_command_cmp,
     &cli_command_fold,   &cli_command_intersect, &cli_command_convert,
 #ifdef UMBEL_WITH_TABLE
     &cli_command_table,
 #endif
-    &cli_command_push,   &cli_command_serve,     NULL,
+    &cli_command_push,   &cli_command_serve,     &cli_command_sign,    NULL,
 };
 
 static const uint8_t umbel_options[] = {OPT_HELP, OPT_VERSION, OPT_END};

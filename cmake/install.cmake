@@ -11,7 +11,7 @@ install(FILES ${headers} bindings/cpp/umbel.hpp DESTINATION ${CMAKE_INSTALL_INCL
 install(TARGETS umbel umbel_static EXPORT umbel-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(side table leveldb) # umbel::table, umbel::table_static ...
+foreach(side table leveldb sign) # umbel::table, umbel::table_static ...
     if(TARGET umbel_${side})
         install(FILES include/umbel_${side}.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
         install(TARGETS umbel_${side} umbel_${side}_static EXPORT umbel-${side}-targets
@@ -50,7 +50,7 @@ install(FILES ${PROJECT_BINARY_DIR}/umbelConfig.cmake ${PROJECT_BINARY_DIR}/umbe
     DESTINATION ${package_dir})
 # A file for each library, because packages may have them apart.
 install(EXPORT umbel-targets NAMESPACE umbel:: DESTINATION ${package_dir})
-foreach(side table leveldb)
+foreach(side table leveldb sign)
     if(TARGET umbel_${side})
         install(EXPORT umbel-${side}-targets NAMESPACE umbel:: DESTINATION ${package_dir})
     endif()
@@ -65,7 +65,7 @@ foreach(dir LIBDIR INCLUDEDIR)
     endif()
 endforeach()
 set(pc_files umbel)
-foreach(side table leveldb)
+foreach(side table leveldb sign)
     if(TARGET umbel_${side})
         list(APPEND pc_files umbel-${side})
     endif()

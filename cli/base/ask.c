@@ -30,11 +30,11 @@ static void say(const char *text) {
 
 /* Keys that would suspend or abort leave a terminal without echo behind, so they are off.  What was
  * typed before the prompt is dropped: it was seen. */
-static void hide(const char *option) {
+static void hide(const char *option, const char *hint) {
     struct termios hidden;
     terminal.fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (terminal.fd < 0 || tcgetattr(terminal.fd, &terminal.shown)) {
-        cli_die(option, "-e KEY, or a FILE of lines", "there is no terminal to ask on");
+        cli_die(option, hint, "there is no terminal to ask on");
     }
     cli_on_early_exit(show_again, NULL);
     hidden = terminal.shown;
@@ -44,10 +44,10 @@ static void hide(const char *option) {
     if (tcsetattr(terminal.fd, TCSAFLUSH, &hidden)) cli_die_sys(option, errno);
 }
 
-char *cli_ask(const char *option, const char *prompt) {
+char *cli_ask(const char *option, const char *prompt, const char *hint) {
     char line[LINE_MAX_TYPED + 2];
     ssize_t n;
-    hide(option);
+    hide(option, hint);
     say(prompt);
     do {
         n = read(terminal.fd, line, sizeof line);

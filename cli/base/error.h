@@ -13,6 +13,8 @@
  * so. */
 enum { CLI_YES = 0, CLI_NO = 1, CLI_ERROR = 2, CLI_INCOMPLETE = 3 };
 
+#define CLI_NO_SODIUM "this umbel was built without libsodium"
+
 /* `where` (a file, an option) and `hint` (what would work) may be NULL.  Exits with CLI_ERROR, from
  * any thread. */
 _Noreturn void cli_die(const char *where, const char *hint, const char *what, ...)

@@ -2,12 +2,14 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check/follow.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
+#include "filter/signed_file.h"
 
 /* It would have to be decompressed into memory again each time. */
 static void refuse_packed(const char *path) {
@@ -28,6 +30,7 @@ void cli_follow_init(cli_follow *f, const cli_settings *s, const cli_lookup *loo
     for (size_t i = 0; i < lookup->count; i++) {
         refuse_packed(lookup->at[i].name);
         if (stat(lookup->at[i].name, &f->seen[i]) != 0) f->seen[i] = (struct stat){0};
+        f->signature[i] = (struct stat){0};
     }
 }
 
@@ -43,11 +46,27 @@ static bool is_replaced(const char *path, struct stat *seen) {
     return true;
 }
 
+/* A signature that arrives after its file, which was refused without it. */
+static bool is_signed_now(const cli_follow *f, const char *path, struct stat *signature) {
+    char beside[PATH_MAX];
+    if (!f->s->trusted.count || !signature->st_ino) return false;
+    snprintf(beside, sizeof beside, "%s" CLI_SIGNATURE_END, path);
+    return is_replaced(beside, signature);
+}
+
+static void note_refusal(const cli_follow *f, const char *path, struct stat *signature) {
+    char beside[PATH_MAX];
+    snprintf(beside, sizeof beside, "%s" CLI_SIGNATURE_END, path);
+    if (f->s->trusted.count && stat(beside, signature) != 0) signature->st_ino = 1; /* none yet */
+}
+
 static void reopen(cli_follow *f, cli_lookup *lookup, size_t i) {
     const char *path = lookup->at[i].name;
     char why[256];
     umbel_filter *filter = cli_filter_try(path, f->s, why, sizeof why);
+    f->signature[i] = (struct stat){0};
     if (!filter) {
+        note_refusal(f, path, &f->signature[i]);
         cli_warn("replacement_refused", path, "was replaced, but the old filter stays: %s", why);
         return;
     }
@@ -70,7 +89,10 @@ static void reopen(cli_follow *f, cli_lookup *lookup, size_t i) {
 void cli_follow_begin(cli_follow *f, cli_lookup *lookup) {
     pthread_mutex_lock(&f->changing);
     for (size_t i = 0; i < lookup->count; i++) {
-        if (is_replaced(lookup->at[i].name, &f->seen[i])) reopen(f, lookup, i);
+        const char *path = lookup->at[i].name;
+        if (is_replaced(path, &f->seen[i]) || is_signed_now(f, path, &f->signature[i])) {
+            reopen(f, lookup, i);
+        }
     }
     pthread_rwlock_rdlock(&f->using);
     pthread_mutex_unlock(&f->changing);

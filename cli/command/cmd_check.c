@@ -18,13 +18,12 @@
 #include "options/recipe_options.h"
 
 static const uint8_t options[] = {
-    OPT_CHECK_KEY,     OPT_ASK,           OPT_INVERT,         OPT_COUNT,
-    OPT_QUIET_MATCH,   OPT_FILES,         OPT_OTHER_FILES,    OPT_MAX_COUNT,
-    OPT_ONLY_MATCHING, OPT_LINE_NUMBER,   OPT_WITH_FILENAME,  OPT_MARK,
-    OPT_ALSO,          OPT_ANNOTATE,      OPT_JSON,           OPT_JSON_LINES,
-    OPT_VERIFY_WITH,   OPT_LINE_BUFFERED, OPT_FOLLOW_FILTER,  OPT_UNCHECKED,
-    OPT_THREADS,       OPT_HELP,          OPT_SECRET_FILE,    OPT_SPOOL,
-    OPT_MAX_MEMORY,    CLI_LINE_OPTIONS,  CLI_CHECKED_FORMAT, OPT_END};
+    OPT_CHECK_KEY,     OPT_ASK,         OPT_INVERT,        OPT_COUNT,          OPT_QUIET_MATCH,
+    OPT_FILES,         OPT_OTHER_FILES, OPT_MAX_COUNT,     OPT_ONLY_MATCHING,  OPT_LINE_NUMBER,
+    OPT_WITH_FILENAME, OPT_MARK,        OPT_ALSO,          OPT_ANNOTATE,       OPT_JSON,
+    OPT_JSON_LINES,    OPT_VERIFY_WITH, OPT_LINE_BUFFERED, OPT_FOLLOW_FILTER,  OPT_UNCHECKED,
+    OPT_THREADS,       OPT_HELP,        OPT_SECRET_FILE,   OPT_SPOOL,          OPT_MAX_MEMORY,
+    OPT_TRUSTED,       OPT_NOT_BEFORE,  CLI_LINE_OPTIONS,  CLI_CHECKED_FORMAT, OPT_END};
 
 /* Standard input is either lines or a filter. */
 static void refuse_two_uses_of_stdin(const cli_settings *s, bool reads_lines) {
@@ -103,7 +102,8 @@ static int run(const cli_settings *s) {
     if (shows != SHOW_STATUS && (!cli_check_prints(s) || !isatty(STDOUT_FILENO))) {
         feed.activity = "checking";
     }
-    const char *typed = asks ? cli_ask("--ask", "Key (not shown): ") : NULL;
+    const char *typed =
+        asks ? cli_ask("--ask", "Key (not shown): ", "-e KEY, or a FILE of lines") : NULL;
     const cli_text_list asked = {&typed, 1};
     if (typed) {
         feed.given = &asked;

@@ -8,7 +8,8 @@
 static const uint8_t options[] = {
     OPT_HTTP,           OPT_SOCKETMAP,   OPT_ANSWER,   OPT_SQUID,
     OPT_REWRITE,        OPT_SOCKET_MODE, OPT_ANYWHERE, OPT_MAX_CONNECTIONS,
-    OPT_REQUEST_MEMORY, OPT_SECRET_FILE, OPT_HELP,     OPT_END};
+    OPT_REQUEST_MEMORY, OPT_SECRET_FILE, OPT_TRUSTED,  OPT_NOT_BEFORE,
+    OPT_HELP,           OPT_END};
 
 const cli_command cli_command_serve = {
     .name = "serve",

@@ -2,6 +2,7 @@
  *
  * cmd_verify.c - umbel verify: checksums, keys that must be present, the false-positive rate
  */
+#include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -12,11 +13,12 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/filter_state.h"
+#include "filter/signed_file.h"
 #include "report/report.h"
 
 static const uint8_t options[] = {
-    OPT_PRESENT,     OPT_ABSENT,     OPT_THREADS, OPT_QUIET,        OPT_JSON,
-    OPT_SECRET_FILE, OPT_MAX_MEMORY, OPT_HELP,    CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
+    OPT_PRESENT,    OPT_ABSENT,  OPT_THREADS,    OPT_QUIET, OPT_JSON,         OPT_SECRET_FILE,
+    OPT_MAX_MEMORY, OPT_TRUSTED, OPT_NOT_BEFORE, OPT_HELP,  CLI_LINE_OPTIONS, CLI_FORMAT_PARAMETERS,
     OPT_END};
 
 typedef struct tally {
@@ -118,6 +120,20 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     return kept ? t.status : CLI_NO;
 }
 
+static void report_signature(cli_report *r) {
+    const cli_signature *is = cli_signature_last();
+    char text[64], key[17], comment[sizeof is->comment];
+    snprintf(key, sizeof key, "%016" PRIX64, is->key);
+    snprintf(text, sizeof text, "OK, by key %s, number %" PRIu64, key, is->number);
+    cli_report_text(r, "signature", NULL, text);
+    cli_report_text(r, NULL, "signed_by", key);
+    cli_report_count(r, NULL, "signed_number", is->number);
+    cli_report_text(r, NULL, "signed_comment", is->comment);
+    strcpy(comment, is->comment);
+    for (char *tab = comment; (tab = strchr(tab, '\t')); tab++) *tab = ' ';
+    cli_report_text(r, "trusted comment", NULL, comment);
+}
+
 static int run(const cli_settings *s) {
     cli_expect_args(s, 1, 1);
     const char *path = s->args[0];
@@ -129,6 +145,7 @@ static int run(const cli_settings *s) {
     cli_report_text(&r, "checksums", NULL, summed ? "OK" : "none in this format");
     cli_report_flag(&r, NULL, "checksums", summed);
     cli_report_flag(&r, NULL, "whole", true);
+    if (cli_guard_of(s)) report_signature(&r);
     int present = s->present ? check_present(&r, s, f) : CLI_YES;
     int absent = s->absent ? check_absent(&r, s, f) : CLI_YES;
     cli_report_end(&r);
@@ -139,17 +156,21 @@ static int run(const cli_settings *s) {
 const cli_command cli_command_verify = {
     .name = "verify",
     .summary = "check a filter's checksums, its keys and its false-positive rate",
-    .synopsis = "FILTER [--present FILE] [--absent FILE] [OPTION]...",
+    .synopsis = "FILTER [--present FILE] [--absent FILE] [--key KEY] [OPTION]...",
     .examples = "# Is the file undamaged?\n"
                 "umbel verify blocklist.umb\n"
                 "# Is every key present, and how often is the answer wrong for others?\n"
-                "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n",
+                "umbel verify blocklist.umb --present urls.txt --absent other-urls.txt\n"
+                "# Who made it?\n"
+                "umbel verify --key list.pub blocklist.umb\n",
     .text =
         "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed; of a "
         "format that has none it proves no more than that it can be read, and says so. --present proves that there "
         "are no false negatives. --absent measures the false-positive rate with keys that "
         "were not added, gives the range in which the true rate lies, and says whether the "
-        "promise is kept.",
+        "promise is kept.\n\n"
+        "Checksums are against accidents. --key proves who made the file, by the signature in FILTER.minisig "
+        "(umbel sign, minisign), and shows its trusted comment; a file that is not signed by KEY is an error.",
     .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (including "
              "damage), 3 some lines had no key",
     .options = options,

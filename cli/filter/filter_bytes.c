@@ -88,6 +88,12 @@ static bool is_stream(int fd, const char *name, bool *piped) {
     return *piped || (n > 0 && umbel_input_packed(umbel_input_look(first, (size_t)n, 0, NULL)));
 }
 
+void cli_filter_bytes_free(cli_filter_bytes *b) {
+    free(b->owned);
+    if (b->fd >= 0) close(b->fd);
+    *b = (cli_filter_bytes){.fd = -1};
+}
+
 cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as,
                                      uint64_t max_bytes) {
     static struct memory {

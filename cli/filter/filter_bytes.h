@@ -29,6 +29,8 @@ typedef struct cli_filter_bytes {
     int fd;           /* ... by this descriptor, which the caller closes; otherwise -1 */
     umbel_foreign as; /* what to decode them as */
     bool piped;       /* there is no file to replace */
+    void *owned;      /* the bytes, if they are freed with this */
+    uint64_t number;  /* of the signature, if it was checked */
 } cli_filter_bytes;
 
 /* The uncompressed contents of a pipe (`-`, a FIFO, <(...)) or a gzip or zstd file, which is read
@@ -36,5 +38,8 @@ typedef struct cli_filter_bytes {
  * the header allows.  Exits for a directory, for what cannot be read or is damaged, and for more
  * bytes than a filter of max_bytes (0: any) may have. */
 cli_filter_bytes cli_filter_bytes_of(const char *path, const umbel_foreign *as, uint64_t max_bytes);
+
+/* Frees or closes what it holds. */
+void cli_filter_bytes_free(cli_filter_bytes *b);
 
 #endif

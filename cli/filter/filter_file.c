@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "filter/filter_bytes.h"
 #include "filter/mapped_guard.h"
+#include "filter/signed_file.h"
 #include "filter/update_lock.h"
 #include "umbel_foreign.h"
 #include "umbel_text.h"
@@ -69,12 +70,14 @@ static umbel_foreign format_of(const cli_settings *s) {
 /* Opens the file, once for all that is done with it. */
 static cli_filter_bytes source_of(const char *path, const cli_settings *s) {
     umbel_foreign as = format_of(s);
+    umbel_diag diag = {0};
     cli_guard_mappings();
-    return cli_filter_bytes_of(path, &as, s->max_memory);
-}
-
-static void close_source(const cli_filter_bytes *from) {
-    if (from->fd >= 0) close(from->fd);
+    if (!cli_guard_of(s)) return cli_filter_bytes_of(path, &as, s->max_memory);
+    cli_filter_bytes out = {.as = as, .fd = -1};
+    umbel_err e = cli_signed_bytes(path, s, &out, &diag);
+    if (e) cli_die_err(cli_filter_name(path), e, &diag, NULL);
+    cli_signed_used(path, out.number);
+    return out;
 }
 
 static umbel_err get(const cli_filter_bytes *from, const cli_settings *s, umbel_how how,
@@ -106,7 +109,7 @@ static umbel_filter *need_from(cli_filter_bytes from, const char *path, const cl
         cli_die_err(cli_filter_name(path), e, &diag, "it opens without --secret-file");
     }
     if (e) refuse(path, e, &diag, s);
-    close_source(&from);
+    cli_filter_bytes_free(&from);
     return f;
 }
 
@@ -123,26 +126,31 @@ umbel_filter *cli_filter_open_mixed(const char *path, const cli_settings *s, boo
     *keyed = !e && s->secret;
     if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
     if (e) refuse(path, e, &diag, s);
-    close_source(&from);
+    cli_filter_bytes_free(&from);
     return f;
 }
 
 umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why, size_t cap) {
     umbel_filter *f = NULL;
     umbel_diag diag = {0};
-    cli_filter_bytes from = {.fd = open(path, O_RDONLY | O_CLOEXEC), .as = format_of(s)};
-    if (from.fd < 0) {
+    cli_filter_bytes from = {.fd = -1, .as = format_of(s)};
+    bool guarded = cli_guard_of(s);
+    if (!guarded) from.fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (!guarded && from.fd < 0) {
         snprintf(why, cap, "%s", strerror(errno));
         return NULL;
     }
-    umbel_err e = get(&from, s, UMBEL_MAP, &f, &diag);
+    umbel_err e = guarded ? cli_signed_bytes(path, s, &from, &diag) : UMBEL_OK;
+    if (!e) e = get(&from, s, UMBEL_MAP, &f, &diag);
     if (e == UMBEL_ESECRET && s->secret) e = get_plain(&from, s, &f);
     if (e) {
         umbel_explain(e, &diag, why, cap);
+    } else if (guarded) {
+        cli_signed_used(path, from.number);
     } else {
         cli_mapping_watch(path, from.fd);
     }
-    close_source(&from);
+    cli_filter_bytes_free(&from);
     return f;
 }
 
@@ -174,7 +182,7 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
         f = need_from(from, path, &once, UMBEL_MAP);
     } else {
         (void)get(&from, &once, UMBEL_MAP, &f, NULL); /* fails only for lack of the secret */
-        close_source(&from);
+        cli_filter_bytes_free(&from);
     }
     umbel_info info = {.format = UMBEL_FMT_NATIVE}; /* which alone has secrets */
     umbel_format_info format;

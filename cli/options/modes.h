@@ -43,6 +43,10 @@ typedef enum cli_mode {
     WINDOW_GIVEN,
     TO_ONE_KEY, /* what umbel push makes on the server */
     TO_SHARDS,
+    TRUST_ANYONE,
+    TRUST_KEYS,
+    SIGN_FILES,
+    SIGN_NEW_KEYS,
     CLI_MODES
 } cli_mode;
 
@@ -57,6 +61,8 @@ typedef enum cli_group {
     GROUP_STATE,
     GROUP_WINDOW,
     GROUP_TO,
+    GROUP_TRUST,
+    GROUP_SIGN,
     CLI_GROUPS
 } cli_group;
 

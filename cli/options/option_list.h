@@ -47,6 +47,11 @@ OPTION(SEED, "", "seed", "S", NULL, SEED, seed,
 OPTION(SECRET_FILE, "", "secret-file", "FILE", "FILE", TEXT, secret_file,
        "the filter is keyed, and FILE holds its secret: 16 random bytes or 32 "
        "hexadecimal digits")
+OPTION(TRUSTED, "", "key", "KEY", "FILE", LIST, trusted,
+       "use a file only if KEY has signed it (FILE.minisig): minisign's public key, or a file with "
+       "it; may be repeated")
+OPTION(NOT_BEFORE, "", "not-before", "N", NULL, NUMBER, not_before,
+       "with --key: refuse a file that was signed with a smaller number, an older one")
 OPTION(META, "", "meta", "NAME=VALUE", NULL, PAIRS, meta,
        "store NAME=VALUE with the filter; may be repeated")
 OPTION(FORMAT, "", "format", "FORMAT", "FORMAT", FORMAT, format,
@@ -94,12 +99,12 @@ OPTION(MAX_MEMORY, "", "max-memory", "SIZE", NULL, SIZE, max_memory,
        "refuse filters, and input (long lines, compression), that need more memory than SIZE; "
        "filters that are only read are mapped and not counted")
 
-OPTION(CHECK_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
+OPTION(CHECK_KEY, "e", "text", "KEY", NULL, LIST, given_keys,
        "look up KEY itself, instead of lines; may be repeated")
 CHOICE(ASK, "", "ask",
        "ask for one key on the terminal, without showing it; says in words whether it "
        "is in the filter")
-OPTION(GIVEN_KEY, "e", "key", "KEY", NULL, LIST, given_keys,
+OPTION(GIVEN_KEY, "e", "text", "KEY", NULL, LIST, given_keys,
        "KEY itself, instead of lines; may be repeated")
 FLAG(LINE_NUMBER, "", "line-number", line_number,
      "print the line number and a colon before each line")
@@ -235,6 +240,18 @@ OPTION(MAX_CONNECTIONS, "", "max-connections", "N", NULL, COUNT, max_connections
        "at most N connections for HTTP, and N for socketmaps (10000)")
 OPTION(REQUEST_MEMORY, "", "request-memory", "SIZE", NULL, SIZE, request_memory,
        "refuse batches while all of them together take SIZE (64MiB)")
+
+OPTION(SIGNING_KEY, "s", "secret-key", "FILE", "FILE", TEXT, signing_key,
+       "sign with the secret key in FILE, minisign's or one that --generate made")
+OPTION(NUMBER, "", "number", "N", NULL, COUNT, number,
+       "the number of this edition, larger than that of the last (seconds since 1970)")
+OPTION(PASSWORD_FILE, "", "password-file", "F", "FILE", TEXT, password_file,
+       "the first line of F is the key's password; without this it is asked for on the terminal")
+CHOICE(
+    GENERATE, "", "generate",
+    "make a pair of keys: the secret one in --secret-key FILE, the public one on standard output")
+FLAG(NO_PASSWORD, "", "no-password", no_password,
+     "--generate: whoever can read FILE can sign, without a password")
 
 FLAG(QUIET, "q", "quiet", quiet, "no progress and no summary; -qq: no warnings either")
 OPTION(JSON, "", "json", "[=FILE]", NULL, OPTIONAL, json,

@@ -125,6 +125,10 @@ struct cli_settings {
     const char *cacert, *cert, *cert_key, *sni;
     const uint8_t *secret; /* the 16 bytes in --secret-file; NULL without it */
     cli_text_list also, meta, variants, given_keys, fields, json_keys, socketmap, http, never;
+    cli_text_list trusted; /* public keys */
+    uint64_t not_before, number;
+    const char *signing_key, *password_file;
+    bool no_password;
     const char *rewrite, *answer, *socket_mode;
     uint64_t max_connections, request_memory;
     bool squid, anywhere;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "filter/signed_file.h"
 #include "options/filter_options.h"
 #include "options/programs.h"
 #include "serve/serve.h"
@@ -56,6 +57,7 @@ static size_t sockets(const cli_settings *s, const cli_text_list *given, const c
 int cli_run_serve(const cli_settings *s) {
     static serve_lists lists;
     umbel_opts opts = cli_opts_of(s);
+    umbel_source_opts how = {.opts = &opts, .guard = cli_guard_of(s)};
     serve_options o = {
         .answer = s->answer ? s->answer : "REJECT",
         .rewrite = s->rewrite,
@@ -67,7 +69,7 @@ int cli_run_serve(const cli_settings *s) {
     if (s->max_connections > 1000000) cli_die("--max-connections", NULL, "more than a million");
     if (s->max_connections) o.max_connections = (unsigned)s->max_connections;
     lists.max_held = s->request_memory ? (size_t)s->request_memory : SERVE_HELD_MAX;
-    for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &opts);
+    for (int i = 0; i < s->nargs; i++) serve_lists_add(&lists, s->args[i], &how);
     o.signals = serve_signals();
     o.socketmaps = sockets(s, &s->socketmap, "socketmap", o.socketmap);
     o.https = sockets(s, &s->http, "http", o.http);

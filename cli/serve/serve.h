@@ -53,7 +53,7 @@ void serve_release(serve_lists *all, size_t bytes);
 
 /* FILE or NAME=FILE; the default name is the file's without .umb.  Exits with a message if it
  * cannot be read. */
-void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts);
+void serve_lists_add(serve_lists *all, const char *spec, const umbel_source_opts *how);
 void serve_lists_free(serve_lists *all);
 
 serve_list *serve_lists_named(serve_lists *all, const char *name, size_t len);

@@ -416,6 +416,11 @@ static enum MHD_Result metrics(serve_http *h, struct MHD_Connection *c) {
         fprintf(out, "umbel_list_since_seconds{list=\"%s\"} %" PRIu64 "\n", all->at[i].name,
                 all->at[i].state.since);
     }
+    put_gauge(out, "list_number", "The number it is signed with; 0: without --key, or none.");
+    for (size_t i = 0; i < all->count; i++) {
+        fprintf(out, "umbel_list_number{list=\"%s\"} %" PRIu64 "\n", all->at[i].name,
+                all->at[i].state.number);
+    }
     put_gauge(out, "list_stale", "1: the file that is there now cannot be read.");
     for (size_t i = 0; i < all->count; i++) {
         fprintf(out, "umbel_list_stale{list=\"%s\"} %d\n", all->at[i].name, all->at[i].state.stale);

@@ -30,7 +30,7 @@ static bool is_plain(const char *name) {
     return true;
 }
 
-void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts) {
+void serve_lists_add(serve_lists *all, const char *spec, const umbel_source_opts *how) {
     umbel_diag diag = {0};
     if (all->count == SERVE_LISTS_MAX) cli_die("serve", NULL, "more than 64 filters");
     serve_list *l = &all->at[all->count];
@@ -42,7 +42,7 @@ void serve_lists_add(serve_lists *all, const char *spec, const umbel_opts *opts)
     if (serve_lists_named(all, l->name, strlen(l->name))) {
         cli_die(spec, "NAME=FILE gives it another", "there are two lists called '%s'", l->name);
     }
-    umbel_err e = umbel_source_open(l->path, &(umbel_source_opts){.opts = opts}, &l->source, &diag);
+    umbel_err e = umbel_source_open(l->path, how, &l->source, &diag);
     if (e) cli_die_err(l->path, e, &diag, NULL);
     (void)umbel_source_status(l->source, &l->state, NULL);
     all->count++;

@@ -280,7 +280,7 @@ to_read() {
     refused "a key's length does not fit the datasketches format (--skip-empty" umbel add f.sk with_empty
     refused "a key's length does not fit the badger format" umbel build --format badger --type string -n 9 --bits-per-key 10 -o b with_empty
     umbel add -q --skip-empty f.sk with_empty
-    run umbel check "$golden/full.sk" --key ''
+    run umbel check "$golden/full.sk" --text ''
     [ "$status" -eq 1 ]
     umbel convert "$golden/counted.sk" --to datasketches -o h.sk
     cmp h.sk "$golden/counted.sk"

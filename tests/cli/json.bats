@@ -100,6 +100,11 @@ if "table" in subprocess.run([umbel, "help"], capture_output=True, text=True).st
     sst, ldb = str(golden / "rocksdb/v6.sst"), str(golden / "table/keys300.ldb")
     report("table", "--json", sst), report("table", "--json", sst, ldb), report("table", "--json", "few", sst, status=2)
     report("table", "--json", ldb, "--check", "key000000"), report("table", "--json", ldb, sst, "--check", "key000000")
+pair = subprocess.run(f"'{umbel}' sign --generate --no-password -s list.key > list.pub && '{umbel}' sign -q -s list.key --number 7 k.umb", shell=True)
+assert pair.returncode == 0
+o = report("verify", "--json", "--key", "list.pub", "k.umb", status=0)
+assert o["signed_number"] == 7 and "\tnumber:7\t" in o["signed_comment"] and len(o["signed_by"]) == 16, o
+report("verify", "--json", "--key", "list.pub", "--not-before", "8", "k.umb", status=2)
 two = subprocess.run([umbel, "info", "--json", "k.umb", "j.umb"], capture_output=True, text=True).stdout
 first, end = json.JSONDecoder().raw_decode(two)
 second, _ = json.JSONDecoder().raw_decode(two[end:].lstrip())

@@ -20,7 +20,8 @@ BASE = {  # what makes a run without options end well, or with a message about s
     "diff": ["lines", "lines"], "info": ["k.umb"], "verify": ["k.umb", "--present lines"], "merge": ["-o out.umb", "-f", "k.umb", "k.umb"],
     "cmp": ["k.umb", "k.umb"], "fold": ["-p 50%", "-o out.umb", "-f", "k.umb"],
     "intersect": ["-o out.umb", "-f", "k.umb", "k.umb"], "convert": ["-o out.umb", "-f", "k.umb"],
-    "table": ["none.sst"], "push": ["--redis 127.0.0.1:1", "--key k", "k.umb"], "push ": ["--redis 127.0.0.1:1", "--key k", "--shards 3", "lines"], "serve": ["--http 127.0.0.1:0", "none.umb"]}
+    "table": ["none.sst"], "push": ["--redis 127.0.0.1:1", "--key k", "k.umb"], "push ": ["--redis 127.0.0.1:1", "--key k", "--shards 3", "lines"], "serve": ["--http 127.0.0.1:0", "none.umb"],
+    "sign": ["-s none.key", "lines"]}
 VALUES = {"KEYS": "1000", "RATE": "1%", "SIZE": "64M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64", "N": "3",
           "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "100", "N|DURATION": "100", "SECONDS": "1", "NAME=VALUE": "a=b", "KEY": "5",
           "LIST|NAME": "1", "N|NAME|PATH": "1", "PATH": ".a", "FILTER": "k.umb", "FILE": "lines", "DIR": ".", "TEXT": "line", "DURATION": "9m"}

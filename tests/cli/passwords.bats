@@ -110,7 +110,7 @@ typed() {
 @test "passwords: no terminal, no question" {
     printf 'letmein\n' | umbel build -q --sha1 -p 1e-9 -o leaked.umb
     refused "--ask: there is no terminal to ask on" setsid -w "$UMBEL" check --ask leaked.umb
-    refused "--key and --ask contradict" umbel check --ask -e x leaked.umb
+    refused "--text and --ask contradict" umbel check --ask -e x leaked.umb
     refused "--digests and --ask contradict" umbel check --ask --digests leaked.umb
     refused "--ask: looks up one key" umbel check --ask leaked.umb lines
 }

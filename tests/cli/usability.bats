@@ -11,7 +11,7 @@ load helper
     run --separate-stderr umbel check k.umb -e none
     [ "$status" -eq 1 ]
     [ -z "$output" ]
-    run umbel check -q k.umb --key=5
+    run umbel check -q k.umb --text=5
     [ "$status" -eq 0 ]
     [ "$(umbel check -c k.umb -e 5 keys)" = 1001 ]
     [ "$(umbel check -v k.umb -e 5 -e none)" = none ]

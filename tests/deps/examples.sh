@@ -33,7 +33,7 @@ function_of() {
     printf 'return 0;\n}\n' >>"$tmp/$1.c"
 }
 
-for header in umbel umbel_foreign umbel_lookup umbel_table; do # the others follow from a filter that exists
+for header in umbel umbel_foreign umbel_lookup umbel_table umbel_sign; do # the others follow from a filter that exists
     from_header include/$header.h | function_of $header $header.h
 done
 # What the blocks of a document take for granted.
@@ -58,7 +58,7 @@ for name in $(grep -ohE '\b(umbel_[a-z0-9_]+[a-z0-9]|UMBEL_(E|KIND_|FMT_|PLAN_|T
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     grep -q "\b$name" "$tmp/headers" src/*/*.h || { echo "$name: documented, but there is no such name"; exit 1; }
 done
-for path in $(grep -ohE '\b(src|cli|module|tables|tests|scripts|docs|include|bench|bindings|contrib)/[a-z0-9_./-]+\.(c|h|hpp|cpp|py|sh|md|svg|png|bats|txt)\b' \
+for path in $(grep -ohE '\b(src|cli|module|tables|sign|tests|scripts|docs|include|bench|bindings|contrib)/[a-z0-9_./-]+\.(c|h|hpp|cpp|py|sh|md|svg|png|bats|txt)\b' \
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     [ -e "$path" ] || { echo "$path: documented, but there is no such file"; exit 1; }
 done

@@ -38,7 +38,7 @@ static void begin(void) {
     char spec[64];
     snprintf(spec, sizeof spec, "l=%s", path);
     lists.max_held = SERVE_HELD_MAX;
-    serve_lists_add(&lists, spec, &opts);
+    serve_lists_add(&lists, spec, &(umbel_source_opts){.opts = &opts});
     unlink(path);
     close(file);
     address.sun_family = AF_UNIX; /* and no path: the kernel gives it a name */
