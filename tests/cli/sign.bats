@@ -70,7 +70,7 @@ teardown() {
     refused "as in -s list.key" umbel sign bad.umb
     refused "bad.txt: No such file or directory" umbel sign -q -s m.key bad.txt
     refused ".: is not a regular file" umbel sign -q -s m.key .
-    refused "--generate and --number contradict" umbel sign --generate -s x.key --number 3
+    refused "--number and --generate contradict" umbel sign --generate -s x.key --number 3
 }
 
 @test "sign: what is not signed by the key is refused, and says why" {
