@@ -61,6 +61,7 @@ def fixtures():
         make(day + ".umb", "-n", "10000", "urls.txt")
     make("urls.umb", "urls.txt")
     write("F", "password\n")
+    (here / "F").chmod(0o600)
     run("umbel sign --generate --no-password -s signing.key > list.pub && umbel sign -s signing.key blocklist.umb", env=env)
     for name in ("packed.bloom", "list.bloom"):
         (here / name).write_bytes(gzip.compress((golden / "dcso/a.bloom").read_bytes()))
