@@ -74,7 +74,7 @@ run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=Tru
 values = {"KEYS": "5", "RATE": "1%", "SIZE": "1M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64",
           "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "N|DURATION": "5", "SECONDS": "1",
           "NAME=VALUE": "a=b"}
-adds_up = {"-k", "--json-key", "--http", "--socketmap", "-e", "--also", "--meta", "--variant", "--never", "--universe"}
+adds_up = {"-k", "--json-key", "--http", "--socketmap", "-e", "--also", "--meta", "--variant", "--never", "--universe", "--key"}
 commands = re.findall(r"^  (\w+) ", run("help").stdout.split("Commands")[1].split("Options")[0], re.M)
 seen = set()
 for command in commands:
@@ -85,7 +85,7 @@ for command in commands:
         value = "2" if shown == "-k" else values.get(argument, "x")
         said = run(command, shown, value, shown, value).stderr
         seen.add(shown)
-        if shown in adds_up and argument != "KEYS":
+        if shown in adds_up and argument not in ("KEYS", "NAME"):
             assert "given twice" not in said, (command, shown, said)
         else:
             assert said == f"umbel: {shown}: was given twice (give it once)\n", (command, shown, said)
