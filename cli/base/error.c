@@ -137,7 +137,7 @@ const char *cli_in_options(const char *text, char *out, size_t cap) {
         const char *word, *said;
     } words[] = {{"bits_per_key", "--bits-per-key"},
                  {", but its snapshot can", ""},
-                 {"one of it, fpr and bytes is required", "one of it, -p and -m is required"},
+                 {"give this, fpr or bytes", "give this, -p or -m"},
                  {"format: not recognised", "is not a filter that can be recognised"},
                  {"numbers from 1 to 4294967295", "numbers from 1"},
                  {"higher fpr", "higher rate"},

@@ -21,7 +21,7 @@ typedef struct piped_build {
     size_t count, room;
     uint64_t *hashes; /* of all keys, when they are too many to be kept themselves */
     size_t nhashes;
-    umbel_filter *growing, *hasher; /* the latter hashes alike, before there is a filter */
+    umbel_filter *growing, *hasher; /* hasher: hashes as the filter will, before there is one */
     cli_add_job adding;
 } piped_build;
 

@@ -59,8 +59,8 @@ static void summarise_lines(const cli_lines *read, FILE *to) {
     }
 }
 
-/* What no answer is wrong about, of a kind for a universe of known keys; the rate is that of all
- * others, and never to be shown without that. */
+/* Whether the filter is never wrong about a universe of known keys. Its rate is then that of all
+ * other keys, and must never be shown without saying so. */
 static bool knows_universe(const umbel_info *info) {
     umbel_traits traits;
     return umbel_kind_traits(info->kind, &traits) && traits.universe;

@@ -26,8 +26,8 @@ uint64_t cli_uniq_now(void) {
     return (uint64_t)t.tv_sec;
 }
 
-/* Reports what a filter of fixed memory is planned for, unless the user said so, and refuses plans
- * that nobody can want. */
+/* Reports what a filter of fixed memory is planned for, unless the user has chosen that, and
+ * refuses plans that nobody can want. */
 static void say_plan(const umbel_filter *f, const cli_settings *s) {
     umbel_info info;
     char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];

@@ -156,7 +156,8 @@ umbel_err umbel_snapshot(const umbel_filter *filter, umbel_filter **out, umbel_d
     if (!e) e = filter->ops->snapshot(filter, out, diag);
     const umbeli_exceptions *x = filter->exceptions;
     if (e || !x) return e;
-    e = umbeli_except(*out, x->hashes, x->count, x->outdated, diag); /* its keys are found alike */
+    e = umbeli_except(*out, x->hashes, x->count, x->outdated,
+                      diag); /* its keys are found in the same way */
     if (e) umbeli_filter_free(*out);
     return e;
 }

@@ -173,7 +173,8 @@ static void imply(umbel_recipe *r) {
         implied |= BIT(LOWER) | BIT(TRIM);
         r->change = umbeli_to_lower;
     }
-    bool white = ((r->words | implied) & BIT(TRIM)) || (fields && r->spaced); /* CR is white */
+    bool white =
+        ((r->words | implied) & BIT(TRIM)) || (fields && r->spaced); /* CR is white space */
     if (white || csv || r->head == UMBELI_WORD_JSON) implied |= BIT(CRLF);
     if (umbeli_has(r, UMBELI_WORD_TYPE) && r->type == UMBEL_TYPE_STRING) {
         r->words &= ~BIT(TYPE);

@@ -152,7 +152,7 @@ test('errors have the names of the options', () => {
   const says = [
     [() => Filter.create({ kind: 'static', fpr: 0.1 }), 'kind: is built once, from all the keys: Filter.build'],
     [() => Filter.create({ capacity: 10, fpr: 0.1, maxLayers: 3 }), 'maxLayers: only for scalable filters'],
-    [() => Filter.create({ format: 'leveldb', capacity: 10 }), 'bitsPerKey: one of it, fpr and bytes is required'],
+    [() => Filter.create({ format: 'leveldb', capacity: 10 }), 'bitsPerKey: give this, fpr or bytes'],
     [() => Filter.create({ format: 'leveldb', capacity: 10, bitsPerKey: 5, hashes: 3 }),
       'hashes: follows from bitsPerKey in this format'],
     [() => Filter.create({ capacity: 10, fpr: 0.1 }).remove('ada'), 'only counting filters can remove keys'],

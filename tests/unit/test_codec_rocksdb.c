@@ -162,7 +162,7 @@ static void sizes_follow(void **state) {
         const char *what;
     } wrong[] = {
         {{.bits_per_key = 10}, "required to size"},
-        {{.capacity = 10}, "one of it, fpr and bytes"},
+        {{.capacity = 10}, "give this, fpr or bytes"},
         {{.capacity = 10, .bits_per_key = 10, .fpr = 0.1}, "excludes bits_per_key"},
         {{.capacity = 10, .bits_per_key = 10, .hashes = 3}, "follows from bits_per_key"},
         {{.capacity = 1000, .bytes = 64}, "too few"},

@@ -367,7 +367,7 @@ static umbel_err bits_per_key_of(const umbeli_leveldb_profile *profile, const um
         return umbeli_invalid(diag, "fpr: out of reach for this format's 32-bit hash");
     }
     if (p->bytes == 0) {
-        return umbeli_invalid(diag, "bits_per_key: one of it, fpr and bytes is required");
+        return umbeli_invalid(diag, "bits_per_key: give this, fpr or bytes");
     }
     uint64_t each = p->bytes > UINT64_MAX / 8 ? UINT64_MAX : p->bytes * 8 / p->capacity;
     *bits_per_key = each > UINT32_MAX ? UINT32_MAX : (uint32_t)each;

@@ -75,7 +75,7 @@ static umbel_err millibits_of(const umbel_foreign *p, uint64_t *millibits, umbel
         double all = (double)(p->bytes / LINE * LINE) * 8000 / (double)p->capacity;
         *millibits = all > MAX_MILLIBITS ? MAX_MILLIBITS : (uint64_t)all;
     } else {
-        return umbeli_invalid(diag, "bits_per_key: one of it, fpr and bytes is required");
+        return umbeli_invalid(diag, "bits_per_key: give this, fpr or bytes");
     }
     if (*millibits < MIN_MILLIBITS || (p->bytes && len_of(p->capacity, *millibits) > p->bytes)) {
         return umbeli_invalid(diag, "bytes: too few for these keys");

@@ -167,8 +167,8 @@ static inline bool layer_has(const umbeli_layer *l, umbeli_hashes hash) {
 }
 
 /* Whether a layer of that age, 0 or 1, or an older one has the key.  The lines of all split-block
- * layers are prefetched before the first is checked; where one layer can query many, all are like
- * it, and the newest is the last. */
+ * layers are prefetched before the first is checked; where a layer's probes can query many layers
+ * at once, all layers are of that kind, and the newest is the last. */
 static bool has(const umbeli_chain *c, uint32_t age, umbeli_hashes hash) {
     const umbeli_probes *first = c->layers->probes;
     if (first->any_contains && c->count > age + 1) {

@@ -324,7 +324,7 @@ typedef struct packed_run {
 /* From the first one of their upper parts on; fetches the lower parts. */
 INLINED static inline void packed_ask_run(const packed *p, const packed_query *q, uint32_t bit,
                                           packed_run *r) {
-    enum { LAST = LINE / 8 - 8 }; /* where the word begins that has the end of the line */
+    enum { LAST = LINE / 8 - 8 }; /* the byte at which the last word of a line begins */
     uint32_t index = bit - (uint32_t)(q->value >> p->low), byte = (bit + HEAD) / 8;
     if (index >= p->slots) index = p->slots - 1; /* damaged, or the last of a full one */
     if (byte > LAST) byte = LAST;

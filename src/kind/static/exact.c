@@ -85,7 +85,7 @@ static inline bool verdict_of(const umbel_filter *f, const verdict *v) {
     return __builtin_parityll(sum);
 }
 
-/* Without levels there are no members, or every key is one or has a verdict. */
+/* The second ribbon has no levels if there are no members: then nothing is found. */
 static bool has_members(const umbeli_exact *x) {
     return x->verdicts.layout.levels != 0;
 }

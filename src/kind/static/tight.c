@@ -117,7 +117,8 @@ umbel_err umbeli_tight_copy(umbel_filter *into, const umbel_filter *from) {
     return UMBEL_OK;
 }
 
-/* A key's first threshold says whether there is a second one, so all of them. */
+/* Bytes of all thresholds, any of which a lookup may read: each level's decides whether the next is
+ * asked. */
 uint64_t umbeli_tight_thresholds(const umbel_filter *f) {
     return umbeli_tight_of(f)->ribbon.tables_at;
 }
