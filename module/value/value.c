@@ -386,7 +386,7 @@ static umbel_err begin_again(bf_value *v) {
 umbel_err bf_value_clear(bf_value *v) {
     bf_room room;
     account before = account_of(v);
-    umbel_filter *f = bf_value_filter(v, &room);
+    umbel_filter *f = bf_value_filter_edit(v, &room);
     if (bf_value_layered(v) && umbeli_is_packed(umbeli_chain_of(f)->layers)) return begin_again(v);
     umbel_err e = umbel_clear(f, NULL);
     bf_value_settle(v, &room);
@@ -400,7 +400,7 @@ umbel_err bf_value_load_chunk(bf_value *v, int64_t iterator, const uint8_t *byte
     bf_room room;
     account before = account_of(v);
     umbel_err e =
-        umbeli_redisbloom_load_chunk(bf_value_filter(v, &room), iterator, bytes, len, diag);
+        umbeli_redisbloom_load_chunk(bf_value_filter_edit(v, &room), iterator, bytes, len, diag);
     bf_value_settle(v, &room);
     note_change(before, v);
     return e;
@@ -459,7 +459,7 @@ static umbel_err add_unboxed(bf_value *v, const umbel_key *keys, size_t n, uint6
         }
         if (e != UMBEL_EFULL || v->expansion == 0 || v->expansion & BF_EXPANSION_FIXED) return e;
     }
-    e = umbeli_chain_add_within(bf_value_filter(v, &room), keys + *done, n - *done, max_bytes,
+    e = umbeli_chain_add_within(bf_value_filter_edit(v, &room), keys + *done, n - *done, max_bytes,
                                 was_new + *done, &more);
     *done += more;
     bf_value_settle(v, &room);
@@ -551,7 +551,7 @@ static umbel_err merge_whole(umbel_filter *into, const umbel_filter *from, umbel
 static umbel_err merge_filters(bf_value *into, const umbel_filter *from, umbel_diag *diag) {
     bf_room room;
     account before = account_of(into);
-    umbel_filter *f = bf_value_filter(into, &room);
+    umbel_filter *f = bf_value_filter_edit(into, &room);
     umbel_err e = (bf_value_layered(into) ? merge_chains : merge_whole)(f, from, diag);
     bf_value_settle(into, &room);
     note_change(before, into);

@@ -140,7 +140,7 @@ static void set_rates(const bf_params *p, umbeli_layer *layers, uint32_t count) 
 
 /* ---- As a chain, and back ---- */
 
-umbel_filter *bf_value_filter(const bf_value *v, bf_room *room) {
+static umbel_filter *filter_of(const bf_value *v, bf_room *room) {
     if (v->form == BF_HANDLE) return v->filter;
     umbeli_settings settings = bf_memory_settings(0, NULL);
     umbeli_array first = {0};
@@ -165,6 +165,14 @@ umbel_filter *bf_value_filter(const bf_value *v, bf_room *room) {
     }
     room->of.chain.cap = BF_UNBOXED_LAYERS;
     return &room->of.chain.base;
+}
+
+const umbel_filter *bf_value_filter(const bf_value *v, bf_room *room) {
+    return filter_of(v, room);
+}
+
+umbel_filter *bf_value_filter_edit(bf_value *v, bf_room *room) {
+    return filter_of(v, room);
 }
 
 const umbeli_chain *bf_value_chain(const bf_value *v, bf_room *room) {

@@ -56,9 +56,10 @@ struct bf_room {
 };
 
 /* The filter of a value: its handle or, until the value changes, a chain in `room`. */
-umbel_filter *bf_value_filter(const bf_value *v, bf_room *room);
+const umbel_filter *bf_value_filter(const bf_value *v, bf_room *room);
 
-/* Call after that filter has changed. */
+/* The same, to be changed.  Call bf_value_settle afterwards. */
+umbel_filter *bf_value_filter_edit(bf_value *v, bf_room *room);
 void bf_value_settle(bf_value *v, bf_room *room);
 
 /* Removes the handle of a value that does not need one. */
