@@ -51,10 +51,28 @@ static size_t deliver(const keys *k, size_t from, bool bit_by_bit, umbel_key to[
     return some;
 }
 
+/* A key that exact filters must not find, unless it is one of the others. */
+static umbel_key never_at(const keys *k, size_t i, uint8_t room[KEY]) {
+    memcpy(room, k->bytes[i], KEY);
+    room[i % KEY] ^= (uint8_t)(1 + i);
+    return (umbel_key){room, KEY};
+}
+
+static bool is_member(const keys *k, const uint8_t *key) {
+    size_t i = 0;
+    while (i < k->n && memcmp(k->bytes[i], key, KEY) != 0) i++;
+    return i < k->n;
+}
+
 static umbel_err build(const keys *k, const umbel_params *params, const umbel_opts *opts,
                        bool bit_by_bit, umbel_filter **out) {
     umbel_builder *builder = NULL;
     umbel_err e = umbel_builder_new(params, opts, &builder, NULL);
+    for (size_t i = 0; i < k->n && !e && params->kind == UMBEL_KIND_EXACT; i++) {
+        uint8_t room[KEY];
+        umbel_key never = never_at(k, i, room);
+        e = umbel_builder_never(builder, &never, 1, NULL);
+    }
     for (size_t i = 0; i < k->n && !e;) {
         umbel_key some[7];
         size_t n = deliver(k, i, bit_by_bit, some);
@@ -75,6 +93,10 @@ static void check(const umbel_filter *f, const keys *k, const uint8_t *secret) {
         insist(umbel_contains(f, k->bytes[i], KEY), "no false negative");
         uint64_t hash = one_hash(f, k->bytes[i], KEY);
         insist(umbel_contains_hash(f, hash), "by its hash too");
+        uint8_t other[KEY];
+        never_at(k, i, other);
+        bool wrong = umbel_contains(f, other, KEY) && !is_member(k, other);
+        insist(!wrong || info.kind != UMBEL_KIND_EXACT, "no known key is found by mistake");
     }
     use_answers(f);
     use_changes(f);
@@ -95,6 +117,7 @@ void use_static(umbeli_reader *input) {
     if (rate & 0x40) {
         params.kind = UMBEL_KIND_TIGHT;
         params.hashes = choices & 1;
+        if (rate & 0x20) params.kind = UMBEL_KIND_EXACT;
     }
     watch_memory(&m, rate & 0x80 ? 1 + rate % 16 : 0);
     m.opts.secret = secret;

@@ -29,6 +29,7 @@ static const struct {
     {{.kind = UMBEL_KIND_COUNTING, .bytes = 3500000}, 100000},
     {{.kind = UMBEL_KIND_STATIC, .fpr = 1e-9}, 800000},
     {{.kind = UMBEL_KIND_TIGHT, .fpr = 1e-9}, 800000},
+    {{.kind = UMBEL_KIND_EXACT, .fpr = 1e-9}, 800000},
     {{.kind = UMBEL_KIND_SCALABLE, .capacity = 300000, .fpr = 1e-5}, 1200000},
     {{.kind = UMBEL_KIND_WINDOW, .capacity = 800000, .fpr = 1e-5}, 800000},
 };

@@ -126,11 +126,10 @@ static void static_slots(void **state) {
     umbel_free(empty);
 }
 
-/* In a tight filter the parities of the named bits decide: with any one of them flipped the key is
- * gone. */
-static void tight_columns(void **state) {
-    (void)state;
-    enum { MANY = 5000 }; /* two levels, at 40% with windows of 128 slots */
+/* In tight and exact filters the parities of the named bits decide: with any one of them flipped the
+ * key is gone. */
+static void parities_of(umbel_kind kind) {
+    enum { MANY = 5000, ROOM = 2048 }; /* two levels, at 40% with windows of 128 slots */
     static uint8_t bytes[MANY][4];
     static umbel_key keys[MANY];
     for (uint32_t i = 0; i < MANY; i++) {
@@ -139,15 +138,15 @@ static void tight_columns(void **state) {
     }
     const double rates[] = {0.4, 0.01, 1e-7};
     for (size_t r = 0; r < 2 * sizeof rates / sizeof *rates; r++) {
-        umbel_params p = {.kind = UMBEL_KIND_TIGHT, .fpr = rates[r / 2], .seed = 7};
+        umbel_params p = {.kind = kind, .fpr = rates[r / 2], .seed = 7};
         umbel_filter *f = NULL;
         umbel_info info;
         assert_ok(build_from(&p, NULL, keys, r % 2 ? MANY : KEYS, &f, NULL));
         umbel_describe(f, &info);
         for (uint32_t i = 0; i < KEYS; i++) {
-            uint64_t bits[MAX_PROBES];
-            size_t n = umbel_probes(f, bytes[i], 4, bits, MAX_PROBES);
-            assert_in_range(n, 1, MAX_PROBES);
+            uint64_t bits[ROOM];
+            size_t n = umbel_probes(f, bytes[i], 4, bits, ROOM);
+            assert_in_range(n, 1, ROOM);
             assert_true(umbel_contains(f, bytes[i], 4));
             for (size_t j = 0; j < n; j++) {
                 assert_true(bits[j] < info.bits);
@@ -158,11 +157,17 @@ static void tight_columns(void **state) {
         }
         umbel_free(f);
     }
-    umbel_params none = {.kind = UMBEL_KIND_TIGHT, .fpr = 0.001};
+    umbel_params none = {.kind = kind, .fpr = 0.001};
     umbel_filter *empty = NULL;
     assert_ok(build_from(&none, NULL, NULL, 0, &empty, NULL));
     assert_int_equal(umbel_probes(empty, "ada", 3, NULL, 0), 0);
     umbel_free(empty);
+}
+
+static void parities(void **state) {
+    (void)state;
+    parities_of(UMBEL_KIND_TIGHT);
+    parities_of(UMBEL_KIND_EXACT);
 }
 
 /* A chain names the bits of every layer; a key that was added has all of them set in one. */
@@ -298,7 +303,7 @@ static void other_length(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(native_kinds), cmocka_unit_test(foreign_formats),
-        cmocka_unit_test(static_slots), cmocka_unit_test(tight_columns),
+        cmocka_unit_test(static_slots), cmocka_unit_test(parities),
         cmocka_unit_test(chains),       cmocka_unit_test(packed_layers),
         cmocka_unit_test(line_vectors), cmocka_unit_test(little_room),
         cmocka_unit_test(other_length),
