@@ -55,7 +55,7 @@ def compact(file):
 
 def native(root):
     folder = Folder(root, "decode_native")
-    for name, *_, file in [*rows("native/filters.tsv"), *rows("native/tight.tsv")]:
+    for name, *_, file in [*rows("native/filters.tsv"), *rows("native/tight.tsv"), *rows("native/exact.tsv")]:
         file = from_hex(file)
         if file is not None:
             folder.put(name, b"\0" + compact(file))

@@ -11,6 +11,7 @@
 
 #include "any_filter.h"
 #include "core/cpu.h"
+#include "golden.h"
 #include "kind_check.h"
 #include "native_file.h"
 #include "umbel_plan.h"
@@ -281,6 +282,39 @@ static void every_builder(void **state) {
     assert_true(mended > 1000);
 }
 
+static void tell_texts(umbel_builder *b, taker *take, const char *form, unsigned long n) {
+    for (unsigned long i = 0; i < n; i++) {
+        char text[32];
+        umbel_key key = {text, (size_t)snprintf(text, sizeof text, "%s%lu", form, i)};
+        assert_int_equal(take(b, &key, 1, NULL), UMBEL_OK);
+    }
+}
+
+/* Keys key0, key1, ... among other0, other1, ... and the files of another builder:
+ * tests/golden/native/make_tight.py. */
+static void golden(void **state) {
+    (void)state;
+    golden_table t = golden_table_open("native/exact.tsv");
+    while (golden_table_next(&t)) {
+        umbel_params params = {.kind = UMBEL_KIND_EXACT, .seed = strtoull(t.column[2], NULL, 10)};
+        umbel_builder *b = NULL;
+        umbel_filter *f = NULL, *theirs = NULL;
+        assert_int_equal(umbel_builder_new(&params, NULL, &b, NULL), UMBEL_OK);
+        tell_texts(b, umbel_builder_never, "other", strtoul(t.column[1], NULL, 10));
+        tell_texts(b, umbel_builder_add, "key", strtoul(t.column[0], NULL, 10));
+        assert_int_equal(umbel_builder_finish(b, &f, NULL), UMBEL_OK);
+        umbel_builder_free(b);
+        size_t len;
+        uint8_t *bytes = golden_hex(t.column[3], &len);
+        assert_int_equal(umbel_decode(bytes, len, UMBEL_LOAD, NULL, NULL, &theirs, NULL), UMBEL_OK);
+        check_same_bytes(f, theirs);
+        umbel_free(f);
+        free(bytes);
+    }
+    assert_int_equal(t.rows, 5);
+    golden_table_close(&t);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hundred_universes),
@@ -292,6 +326,7 @@ int main(void) {
         cmocka_unit_test(memory_runs_out),
         cmocka_unit_test(threads_and_files_make_the_same_bytes),
         cmocka_unit_test(every_builder),
+        cmocka_unit_test(golden),
     };
     check_seed();
     return cmocka_run_group_tests(tests, NULL, NULL);
