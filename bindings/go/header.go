@@ -21,7 +21,7 @@ const (
 
 // The numbers of kinds; those that are not in the table of lookups are named when they are refused.
 var kindNames = map[uint32]string{1: "blocked", 2: "classic", 3: "static", 4: "counting", 5: "scalable",
-	6: "window", 7: "tight", 8: "line"}
+	6: "window", 7: "tight", 8: "line", 9: "exact"}
 
 // header is what docs/formats/native.md says is in a file's header.
 type header struct {

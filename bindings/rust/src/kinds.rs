@@ -23,8 +23,8 @@ const LINE_SALTS: [u32; 16] = [
 ];
 
 /// The names of the kinds' numbers, from 1.
-const NAMES: [&str; 8] = [
-    "blocked", "classic", "static", "counting", "scalable", "window", "tight", "line",
+const NAMES: [&str; 9] = [
+    "blocked", "classic", "static", "counting", "scalable", "window", "tight", "line", "exact",
 ];
 
 #[derive(Debug, Clone)]

@@ -15,7 +15,7 @@ final class Kinds {
     private static final long LOW = 0xffffffffL;
 
     private static final String[] NAMES =
-        {"blocked", "classic", "static", "counting", "scalable", "window", "tight", "line"};
+        {"blocked", "classic", "static", "counting", "scalable", "window", "tight", "line", "exact"};
 
     private static final int[] SALTS =
         {0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31};
