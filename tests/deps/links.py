@@ -13,10 +13,11 @@ HEADING = re.compile(r"^#+ +(.*)$", re.M)
 
 
 def anchors(page):
-    """The names that GitHub gives to the headings."""
+    """The names that GitHub gives to the headings, and those that a page gives itself."""
     text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.S | re.M)
     plain = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading) for heading in HEADING.findall(text))
-    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
+    names = {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in plain}
+    return names | set(re.findall(r'<a id="([^"]+)"', text))
 
 
 def links(page):
