@@ -134,7 +134,7 @@ static const char *option_of(const umbel_diag *diag) {
 
 const char *cli_in_options(const char *text, char *out, size_t cap) {
     static const struct {
-        const char *word, *said;
+        const char *of_library, *of_command;
     } words[] = {{"bits_per_key", "--bits-per-key"},
                  {", but its snapshot can", ""},
                  {"give this, fpr or bytes", "give this, -p or -m"},
@@ -146,12 +146,13 @@ const char *cli_in_options(const char *text, char *out, size_t cap) {
     size_t n = 0;
     while (*text && n + 64 < cap) {
         size_t i = 0, count = sizeof words / sizeof *words;
-        while (i < count && strncmp(text, words[i].word, strlen(words[i].word)) != 0) i++;
+        while (i < count && strncmp(text, words[i].of_library, strlen(words[i].of_library)) != 0)
+            i++;
         if (i == count) {
             out[n++] = *text++;
         } else {
-            n += (size_t)snprintf(out + n, cap - n, "%s", words[i].said);
-            text += strlen(words[i].word);
+            n += (size_t)snprintf(out + n, cap - n, "%s", words[i].of_command);
+            text += strlen(words[i].of_library);
         }
     }
     out[n] = '\0';
@@ -159,7 +160,7 @@ const char *cli_in_options(const char *text, char *out, size_t cap) {
 }
 
 void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const char *hint) {
-    char text[256], said[320];
+    char text[256], reworded[320];
     if (err == UMBEL_ELIMIT) {
         refuse_size(where, diag);
     } else if (err == UMBEL_EIO && diag && diag->sys) {
@@ -167,10 +168,11 @@ void cli_die_err(const char *where, umbel_err err, const umbel_diag *diag, const
     }
     const char *option = err == UMBEL_EINVAL ? option_of(diag) : NULL;
     if (option && diag->what) {
-        cli_die(where, hint, "%s: %s", option, cli_in_options(diag->what, said, sizeof said));
+        cli_die(where, hint, "%s: %s", option,
+                cli_in_options(diag->what, reworded, sizeof reworded));
     }
     umbel_explain(err, diag, text, sizeof text);
-    cli_die(where, hint, "%s", cli_in_options(text, said, sizeof said));
+    cli_die(where, hint, "%s", cli_in_options(text, reworded, sizeof reworded));
 }
 
 void cli_silence_warnings(void) {

@@ -41,7 +41,7 @@ void cli_wrapped(const char *text, int column, int indent, FILE *to) {
     fputc('\n', to);
 }
 
-void cli_say(const char *what, ...) {
+void cli_print_sentence(const char *what, ...) {
     char text[1024];
     va_list args;
     va_start(args, what);

@@ -16,7 +16,7 @@ int cli_width(FILE *to);
 void cli_wrapped(const char *text, int column, int indent, FILE *to);
 
 /* A sentence on standard output, wrapped. */
-void cli_say(const char *what, ...) __attribute__((format(printf, 1, 2)));
+void cli_print_sentence(const char *what, ...) __attribute__((format(printf, 1, 2)));
 
 /* A sentence on standard error, printed in parts between these calls: wrapped on a terminal, one
  * line otherwise.  One thread at a time. */

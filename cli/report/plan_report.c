@@ -43,87 +43,92 @@ static char *size_beside(uint64_t bytes, uint64_t other, char *out) {
 }
 
 /* What these keys would need with this kind, and how many fit the space. */
-static void say_alternatives(const cli_settings *s, umbel_kind kind, double target) {
+static void print_alternatives(const cli_settings *s, umbel_kind kind, double target) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], space[UMBEL_QUANTITY];
     umbel_plan need = {.kind = kind, .capacity = s->keys, .fpr = target};
     umbel_plan hold = {.kind = kind, .bytes = s->bytes, .fpr = target};
     umbel_rate_text(target, rate);
     if (umbel_plan_solve(&need, NULL) == UMBEL_OK) {
-        cli_say("With %s, these keys take %s at %s.", umbel_kind_name(kind),
-                size_beside(need.bytes, s->bytes, size), rate);
+        cli_print_sentence("With %s, these keys take %s at %s.", umbel_kind_name(kind),
+                           size_beside(need.bytes, s->bytes, size), rate);
     }
     if (umbel_plan_solve(&hold, NULL) == UMBEL_OK) {
-        cli_say("With %s, %s holds %s at %s.", umbel_kind_name(kind),
-                umbel_size_text(s->bytes, space), cli_count_noun(hold.capacity, "key", keys), rate);
+        cli_print_sentence("With %s, %s holds %s at %s.", umbel_kind_name(kind),
+                           umbel_size_text(s->bytes, space),
+                           cli_count_noun(hold.capacity, "key", keys), rate);
     }
 }
 
 /* For -n and -m: the rate, compared with -p or 1%. */
-static void say_rate(const cli_settings *s, const cli_plans *p) {
+static void print_rate(const cli_settings *s, const cli_plans *p) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], bound[UMBEL_QUANTITY];
     double bits = 8.0 * (double)s->bytes / (double)s->keys;
-    cli_say("%s in %s is %.*f bits per key.", cli_count_noun(s->keys, "key", keys),
-            umbel_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
-    cli_say("No filter of any kind can have a false-positive rate below %s there.",
-            umbel_rate_text(exp2(-bits), bound));
+    cli_print_sentence("%s in %s is %.*f bits per key.", cli_count_noun(s->keys, "key", keys),
+                       umbel_size_text(s->bytes, size), bits < 10 ? 2 : 1, bits);
+    cli_print_sentence("No filter of any kind can have a false-positive rate below %s there.",
+                       umbel_rate_text(exp2(-bits), bound));
     const umbel_plan *best = best_of(s, p, false), *open = best_of(s, p, true);
     if (best) {
-        cli_say("%s%s gets %s.", p->count > 1 ? "Of the kinds here, " : "",
-                umbel_kind_name(best->kind), umbel_rate_text(best->rate, rate));
+        cli_print_sentence("%s%s gets %s.", p->count > 1 ? "Of the kinds here, " : "",
+                           umbel_kind_name(best->kind), umbel_rate_text(best->rate, rate));
     }
     if (open && open != best) {
-        cli_say("If keys must be added later, %s gets %s.", umbel_kind_name(open->kind),
-                umbel_rate_text(open->rate, rate));
+        cli_print_sentence("If keys must be added later, %s gets %s.", umbel_kind_name(open->kind),
+                           umbel_rate_text(open->rate, rate));
     }
     double target = s->fpr > 0 ? s->fpr : default_rate;
     umbel_rate_text(target, rate);
     if (best && best->rate <= target) {
-        if (s->fpr > 0) cli_say("%s is possible.", rate);
+        if (s->fpr > 0) cli_print_sentence("%s is possible.", rate);
         return;
     }
     if (exp2(-bits) > target) {
-        cli_say("No filter of any kind can reach %s in that space.", rate);
+        cli_print_sentence("No filter of any kind can reach %s in that space.", rate);
     } else if (p->count == 1) {
-        cli_say("%s does not reach %s in that space.", umbel_kind_name(p->at[0].plan.kind), rate);
+        cli_print_sentence("%s does not reach %s in that space.",
+                           umbel_kind_name(p->at[0].plan.kind), rate);
     } else {
-        cli_say("None of the kinds here reaches %s in that space.", rate);
+        cli_print_sentence("None of the kinds here reaches %s in that space.", rate);
     }
     if (p->count == 1) {
-        say_alternatives(s, p->at[0].plan.kind, target);
+        print_alternatives(s, p->at[0].plan.kind, target);
     } else {
-        say_alternatives(s, UMBEL_KIND_TIGHT, target);
-        say_alternatives(s, UMBEL_KIND_CLASSIC, target);
+        print_alternatives(s, UMBEL_KIND_TIGHT, target);
+        print_alternatives(s, UMBEL_KIND_CLASSIC, target);
     }
 }
 
-static void say_size(const cli_settings *s) {
+static void print_size(const cli_settings *s) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double bits = -log2(s->fpr);
-    cli_say("%s at a false-positive rate of %s: no filter of any kind can take less than %s "
-            "(%.2f bits per key).",
-            cli_count_noun(s->keys, "key", keys), umbel_rate_text(s->fpr, rate),
-            umbel_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
+    cli_print_sentence(
+        "%s at a false-positive rate of %s: no filter of any kind can take less than %s "
+        "(%.2f bits per key).",
+        cli_count_noun(s->keys, "key", keys), umbel_rate_text(s->fpr, rate),
+        umbel_size_text((uint64_t)ceil(bits * (double)s->keys / 8), size), bits);
 }
 
 /* For --universe: how many choices of the members there are, as bits. */
-static void say_universe(const cli_settings *s, const umbel_plan *plan) {
+static void print_universe(const cli_settings *s, const umbel_plan *plan) {
     char keys[UMBEL_QUANTITY], known[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double n = (double)plan->capacity, others = (double)s->universe;
     double bits = (lgamma(n + others + 1) - lgamma(n + 1) - lgamma(others + 1)) / log(2);
-    cli_say("%s among %s that are known: no filter without a wrong answer for any of them can take "
-            "less than %s (%.2f bits per key).",
-            cli_count_noun(plan->capacity, "key", keys),
-            umbel_count_text(plan->capacity + s->universe, known),
-            umbel_size_text((uint64_t)ceil(bits / 8), size), bits / n);
-    cli_say("Other keys are found at a rate of %s.", umbel_rate_text(plan->rate, rate));
+    cli_print_sentence(
+        "%s among %s that are known: no filter without a wrong answer for any of them can take "
+        "less than %s (%.2f bits per key).",
+        cli_count_noun(plan->capacity, "key", keys),
+        umbel_count_text(plan->capacity + s->universe, known),
+        umbel_size_text((uint64_t)ceil(bits / 8), size), bits / n);
+    cli_print_sentence("Other keys are found at a rate of %s.", umbel_rate_text(plan->rate, rate));
 }
 
-static void say_keys(const cli_settings *s) {
+static void print_keys(const cli_settings *s) {
     char keys[UMBEL_QUANTITY], size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY];
     double max = 8.0 * (double)s->bytes / -log2(s->fpr);
-    cli_say("%s at a false-positive rate of %s: no filter of any kind can hold more than %s.",
-            umbel_size_text(s->bytes, size), umbel_rate_text(s->fpr, rate),
-            max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
+    cli_print_sentence(
+        "%s at a false-positive rate of %s: no filter of any kind can hold more than %s.",
+        umbel_size_text(s->bytes, size), umbel_rate_text(s->fpr, rate),
+        max < 1e18 ? cli_count_noun((uint64_t)max, "key", keys) : "1e18 keys");
 }
 
 /* For a column of this width. */
@@ -141,10 +146,10 @@ static bool is_below_bound(const cli_plans *p) {
 }
 
 /* Half of the sizes that a format gives may be unlucky ones. */
-static void say_alike(const cli_settings *s, const umbel_plan *plan) {
+static void print_alike(const cli_settings *s, const umbel_plan *plan) {
     cli_filter_params params = cli_params_of(s);
     char rate[UMBEL_QUANTITY], avoided[CLI_AVOIDED];
-    cli_say(
+    cli_print_sentence(
         "Keys of one form, such as user1@host1, user2@host2, may reach about %s: the format's hash "
         "hardly tells them apart where the number of bits is even%s.",
         umbel_rate_text(plan->rate_alike, rate),
@@ -193,14 +198,14 @@ static void table(const cli_settings *s, const cli_plans *p) {
         printf(" %9s%s%s\n", cli_narrow_rate(x->rate, rate), purposes ? "  " : "",
                purposes ? purpose_of(x->kind) : "");
         if (x->verdict) {
-            cli_say("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
+            cli_print_sentence("It cannot do better: %s.", cli_in_options(x->why, why, sizeof why));
         }
-        if (x->rate_alike > 0) say_alike(s, x);
-        if (x->caution) cli_say("%s.", x->caution);
+        if (x->rate_alike > 0) print_alike(s, x);
+        if (x->caution) cli_print_sentence("%s.", x->caution);
     }
     if (p->chosen.possible && p->count > 1) {
-        cli_say("Without --kind, umbel build makes a %s filter: %s.",
-                umbel_kind_name(p->chosen.plan.kind), p->chosen.plan.why);
+        cli_print_sentence("Without --kind, umbel build makes a %s filter: %s.",
+                           umbel_kind_name(p->chosen.plan.kind), p->chosen.plan.why);
     }
 }
 
@@ -208,12 +213,13 @@ double cli_plan_name_rate(const umbel_plan *plan, int labels) {
     return fmin(1, labels * plan->rate);
 }
 
-static void say_names(const umbel_plan *plan) {
+static void print_names(const umbel_plan *plan) {
     char two[UMBEL_QUANTITY], four[UMBEL_QUANTITY];
-    cli_say("A name is asked with each of its parents, so its rate is at most %s with 2 labels, %s "
-            "with 4.",
-            umbel_rate_text(cli_plan_name_rate(plan, 2), two),
-            umbel_rate_text(cli_plan_name_rate(plan, 4), four));
+    cli_print_sentence(
+        "A name is asked with each of its parents, so its rate is at most %s with 2 labels, %s "
+        "with 4.",
+        umbel_rate_text(cli_plan_name_rate(plan, 2), two),
+        umbel_rate_text(cli_plan_name_rate(plan, 4), four));
 }
 
 static void scale_row(const char *what, const char *size, const char *note) {
@@ -247,16 +253,16 @@ void cli_plan_report_print(const cli_settings *s, const cli_plans *p) {
         return;
     }
     if (s->universe && p->chosen.possible) {
-        say_universe(s, &p->chosen.plan);
+        print_universe(s, &p->chosen.plan);
     } else if (s->keys && s->bytes) {
-        say_rate(s, p);
+        print_rate(s, p);
     } else if (s->keys) {
-        say_size(s);
+        print_size(s);
     } else {
-        say_keys(s);
+        print_keys(s);
     }
     if (!is_below_bound(p)) table(s, p);
-    if (s->names && p->chosen.possible) say_names(&p->chosen.plan);
+    if (s->names && p->chosen.possible) print_names(&p->chosen.plan);
     const umbel_plan *best = best_of(s, p, false);
     uint64_t keys = s->keys ? s->keys : best ? best->capacity : 0;
     if (keys && keys < UINT64_MAX / 8) for_scale(keys);
@@ -307,8 +313,9 @@ static void axis(int decades) {
 void cli_plan_report_plot(const umbel_plan *plan) {
     if (cli_is_built_once(plan->kind)) {
         putchar('\n');
-        cli_say("A %s filter is built once, for the keys that it has: its rate does not change.",
-                umbel_kind_name(plan->kind));
+        cli_print_sentence(
+            "A %s filter is built once, for the keys that it has: its rate does not change.",
+            umbel_kind_name(plan->kind));
         return;
     }
     double rates[CLI_CURVE], lowest = 0.1;
@@ -321,8 +328,8 @@ void cli_plan_report_plot(const umbel_plan *plan) {
     double wide = fmax(USUAL_DECADES, 2 - floor(log10(plan->fpr)));
     int decades = (int)fmin(wide, ceil(-log10(lowest)));
     putchar('\n');
-    cli_say("False-positive rate of a %s filter with more and fewer keys than planned",
-            umbel_kind_name(plan->kind));
+    cli_print_sentence("False-positive rate of a %s filter with more and fewer keys than planned",
+                       umbel_kind_name(plan->kind));
     for (int i = 0; i < CLI_CURVE; i++) {
         char rate[UMBEL_QUANTITY];
         /* Kept, missed, missed by far: 10 times and more. */

@@ -28,7 +28,7 @@ uint64_t cli_uniq_now(void) {
 
 /* Reports what a filter of fixed memory is planned for, unless the user has chosen that, and
  * refuses plans that nobody can want. */
-static void say_plan(const umbel_filter *f, const cli_settings *s) {
+static void print_plan(const umbel_filter *f, const cli_settings *s) {
     umbel_info info;
     char size[UMBEL_QUANTITY], rate[UMBEL_QUANTITY], keys[UMBEL_QUANTITY];
     umbel_describe(f, &info);
@@ -90,7 +90,7 @@ static umbel_filter *make(const cli_settings *s) {
                                                     .bytes = params.bytes});
     }
     if (e) cli_die_err("uniq", e, &diag, CLI_SEE_PLAN);
-    say_plan(f, s);
+    print_plan(f, s);
     umbel_recipe *recipe = cli_recipe_given(s);
     cli_filter_set_meta(f, s, recipe);
     umbel_recipe_free(recipe);
