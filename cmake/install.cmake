@@ -6,7 +6,7 @@
 include(CMakePackageConfigHelpers)
 
 file(GLOB headers CONFIGURE_DEPENDS include/*.h)
-list(FILTER headers EXCLUDE REGEX "umbel_(table|leveldb)\\.h$")
+list(FILTER headers EXCLUDE REGEX "umbel_(table|leveldb|sign)\\.h$")
 install(FILES ${headers} bindings/cpp/umbel.hpp DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS umbel umbel_static EXPORT umbel-targets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}

@@ -51,13 +51,13 @@ files)
     # package files.
     for header in include/*.h bindings/cpp/umbel.hpp; do
         name=$(basename "$header")
-        case $name in umbel_table.h | umbel_leveldb.h) continue ;; esac
+        case $name in umbel_table.h | umbel_leveldb.h | umbel_sign.h) continue ;; esac
         test -e "$prefix/include/$name" || { echo "no $name"; exit 1; }
     done
     for header in "$prefix"/include/*; do
         name=$(basename "$header" .h)
         test -e "include/$name.h" || test -e "bindings/cpp/$name" || { echo "$name is not ours"; exit 1; }
-        case $name in umbel | umbel_table | umbel_leveldb) ;; *) continue ;; esac
+        case $name in umbel | umbel_table | umbel_leveldb | umbel_sign) ;; *) continue ;; esac
         test -e "$libdir/lib$(echo "$name" | tr _ -).so" || { echo "$name.h has no library"; exit 1; }
         test -e "$libdir/pkgconfig/$(echo "$name" | tr _ -).pc" || { echo "no .pc of $name"; exit 1; }
     done
