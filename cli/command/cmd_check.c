@@ -126,6 +126,7 @@ static int run(const cli_settings *s) {
     status = cli_misfits_status(&read, c.lookup.recipes[0], "not looked up", status);
     cli_exact_free(&exact);
     cli_lookup_free(&c.lookup);
+    free(feed.spooled);
     return failed ? CLI_ERROR : status;
 }
 

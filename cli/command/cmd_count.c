@@ -251,6 +251,7 @@ static cli_lines count_all(counting *c, cli_feed feed, uint64_t *bytes) {
     feed.quiet = true; /* it has warned */
     cli_lines read = run_job(c, &feed, print_counted);
     *bytes = c->counts.room * sizeof *c->counts.slots;
+    free(feed.spooled);
     return read;
 }
 

@@ -3,6 +3,7 @@
  * cmd_diff.c - umbel diff: the lines of one file that are not in another
  */
 #define _POSIX_C_SOURCE 200809L
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -107,6 +108,8 @@ static int run(const cli_settings *s) {
     status = cli_misfits_status(&read, recipe, "printed", status);
     cli_exact_free(&exact);
     cli_lookup_free(&c.lookup);
+    free(feed.spooled);
+    free(other.spooled);
     return status;
 }
 

@@ -44,6 +44,7 @@ typedef struct cli_batch {
 typedef struct cli_feed {
     const char *const *files;
     int nfiles;
+    const char **spooled; /* those of cli_feed_spool; NULL: it was not needed */
     const cli_text_list
         *given; /* keys of -e, before all lines; if there are any, standard input is not read */
     const char *given_name; /* of the option they came from */

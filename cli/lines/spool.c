@@ -60,17 +60,18 @@ static int descriptor_of(const char *path) {
     return *end || fd < 0 || fd > 1 << 20 ? -1 : (int)fd;
 }
 
-/* The path under which the copy can be opened again. */
-static const char *spooled(const char *path, const char *dir) {
+enum { NAME = 32 }; /* bytes of a path to a descriptor */
+
+/* The path under which the copy can be opened again, perhaps in `name`. */
+static const char *spooled(const char *path, const char *dir, char name[NAME]) {
     int own = descriptor_of(path), to = unnamed_file(dir);
     int from = own >= 0 ? own : open(path, O_RDONLY | O_CLOEXEC);
     if (from < 0) cli_die_sys(path, errno);
     copy(from, to, own == STDIN_FILENO ? "standard input" : path, dir);
     if (own < 0) {
         close(from);
-        char name[32];
-        int n = snprintf(name, sizeof name, "/dev/fd/%d", to);
-        return cli_strndup(name, (size_t)n);
+        snprintf(name, NAME, "/dev/fd/%d", to);
+        return name;
     }
     if (dup2(to, own) < 0) cli_die_sys(path, errno);
     close(to);
@@ -82,11 +83,12 @@ void cli_feed_spool(cli_feed *feed, const char *dir) {
     if (!cli_feed_once(feed)) return;
     if (!dir) dir = set && *set ? set : "/tmp";
     int n = feed->nfiles ? feed->nfiles : 1;
-    const char **files = cli_alloc((size_t)n * sizeof *files);
+    const char **files = cli_alloc((size_t)n * (sizeof *files + NAME));
+    char *names = (char *)(files + n);
     for (int i = 0; i < n; i++) {
         files[i] = feed->nfiles ? feed->files[i] : "-";
-        if (cli_input_once(&files[i], 1)) files[i] = spooled(files[i], dir);
+        if (cli_input_once(&files[i], 1)) files[i] = spooled(files[i], dir, names + NAME * i);
     }
-    feed->files = files;
+    feed->files = feed->spooled = files;
     feed->nfiles = n;
 }

@@ -92,6 +92,7 @@ assert report("check", "-q", "--json", "k.umb", "few", status=0)["selected"] == 
 report("check", "--json=r", "--mark", "k2.umb", "short", file="r")
 report("info", "--json", "never.umb", status=0), report("info", "--json", "small.umb", status=0)
 report("info", "--json", "none.umb", status=2)
+report("build", "--json", "-f", "--universe", "more", "-o", "exact.umb", "few", status=0)
 report("plan", "--json", "-n", "1000", "-p", "1%", status=0), report("plan", "--json", "-n", "1000", "-m", "1", status=1)
 report("plan", "--json", "-n", "2M", "-p", "1e-6", "--domains", status=0)
 report("plan", "--json", "--format", "dcso", "-n", "200", "-p", "1%", status=0)
