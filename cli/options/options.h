@@ -158,7 +158,7 @@ void cli_parse(const cli_command *command, int argc, char **argv, cli_settings *
 void cli_option_put(cli_settings *s, cli_option_id id, const char *shown, const char *value);
 
 /* Settles what depends on several options or on a file: --variant within its format, the secret.
- * Afterwards a command needs no text of an option but names and files. */
+ * Afterwards a command needs no option's text except names and files. */
 void cli_settle(cli_settings *s);
 void cli_settings_free(cli_settings *s);
 

@@ -52,7 +52,7 @@ struct serve_http {
     time_t now;
 };
 
-/* What a batch was answered, a bit per line: as text it would take sixteen times as much while the
+/* The answers to a batch, a bit per line: as text they would take sixteen times as much while the
  * rest of the batch, or a client that does not read, is waited for. */
 typedef struct answers {
     serve_lists *lists; /* which count its bytes */

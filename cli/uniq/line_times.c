@@ -28,7 +28,7 @@ static void count(cli_misfits *m, const cli_batch *b, size_t i) {
     if (!m->count++) *m = (cli_misfits){1, b->block.name, b->first + b->numbers[i]};
 }
 
-/* What comes before the first time is as old as that. */
+/* Lines before the first time count as of that time. */
 static void begin(cli_line_times *t, const cli_batch *b, umbel_clock *clock) {
     for (size_t i = 0; i < b->lines && !clock->advanced; i++) clock->advanced = t->at[i];
     for (size_t i = 0; i < b->lines && !t->at[i]; i++) t->at[i] = clock->advanced;

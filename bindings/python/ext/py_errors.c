@@ -94,8 +94,9 @@ bool umbelpy_errors_add(PyObject *module, umbelpy_state *state) {
     PyObject *file = state->errors[UMBEL_EIO];
     state->missing = make_class(module, "umbel.FileMissingError", "There is no such file.", file,
                                 PyExc_FileNotFoundError, NULL);
-    state->denied = make_class(module, "umbel.FileDeniedError", "The file may not be used so.",
-                               file, PyExc_PermissionError, NULL);
+    state->denied =
+        make_class(module, "umbel.FileDeniedError", "The file may not be used in this way.", file,
+                   PyExc_PermissionError, NULL);
     /* Always set, so that type checkers may take it for a number. */
     attributes = Py_BuildValue("{s:i}", "index", 0);
     if (!attributes) return false;

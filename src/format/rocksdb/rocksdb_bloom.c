@@ -82,7 +82,7 @@ static double fast_live_rate(const umbeli_classic *c, uint64_t bits_set, double 
 
 /* ---- Live rates: the older filter ---- */
 
-/* How many of all starts in a line have all probes of this step set; 64 starts at a time.  *work
+/* Counts the starts in a line from which all probes of this step are set, 64 at a time.  *work
  * grows by the words that were read. */
 static uint64_t starts_found(const uint8_t *line, uint64_t bits, uint64_t step, uint32_t hashes,
                              uint64_t *work) {

@@ -128,7 +128,7 @@ typedef struct umbeli_chain {
     uint32_t newest; /* the layer that takes keys; it, those before it, and then from the end those
                          after it are ordered from newest to oldest */
     bool never_full; /* capacities are not enforced */
-    bool from_file;  /* perhaps a stranger's, which says how it grows */
+    bool from_file;  /* may be from a stranger's file, which says how it grows */
     bool lent;       /* the chain and `layers` are the caller's memory: umbeli_chain_lend */
 } umbeli_chain;
 

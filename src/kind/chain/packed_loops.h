@@ -312,8 +312,8 @@ INLINED static inline void packed_ask_line(const packed *p, uint64_t hash, packe
     umbeli_fetch(q->chunk, p->is_far);
 }
 
-/* Hashes that share the upper part of the one asked for; RUN_MAX of them: or more, since all that
- * a word is sure to show are ones. */
+/* Hashes that share the upper part of the one asked for; RUN_MAX stands for that many or more:
+ * a word may show nothing but ones. */
 enum { RUN_MAX = 57 };
 typedef struct packed_run {
     const uint8_t *chunk;
