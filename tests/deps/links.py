@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-LEFT_OUT = {"build", "node_modules", "target"}
+LEFT_OUT = {"build", "dist", "node_modules", "target"}
 HEADING = re.compile(r"^#+ +(.*)$", re.M)
 
 
