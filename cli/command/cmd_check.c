@@ -172,6 +172,9 @@ const cli_command cli_command_check = {
         "Output is written when the input pauses, so it works after tail -F. With "
         "--follow-filter, a FILTER that is replaced (by umbel build -f, by mv) is used from the "
         "next line on; one that cannot be read is reported, and the old one stays.\n\n"
+        "With --key a FILTER is an error unless KEY has signed it (umbel sign); --follow-filter then refuses "
+        "what is not signed, and a smaller number than that of the one in use. Such a file is read into "
+        "memory, not mapped, so that what was signed is what answers.\n\n"
         "With --also, a line is selected if any of the filters has it. Keyed filters among "
         "them must have been built with the secret in --secret-file; the others ignore it.",
     .exits =
