@@ -20,6 +20,7 @@ static const umbelpy_field plan_fields[] = {
     {"bits_per_key", UMBELPY_U32, UMBELPY_AT(foreign.bits_per_key)},
     {"expansion", UMBELPY_U32, UMBELPY_AT(foreign.expansion)},
     {"nonscaling", UMBELPY_FLAG, UMBELPY_AT(foreign.nonscaling)},
+    {"universe", UMBELPY_U64, UMBELPY_AT(universe)},
     {0},
 };
 
@@ -35,6 +36,7 @@ static PyObject *plan(PyObject *module, PyObject *args, PyObject *kwargs) {
         .fpr = r.foreign.fpr,
         .bytes = r.foreign.bytes,
         .generations = r.params.window.generations,
+        .universe = r.universe,
     };
     PyThreadState *thread = PyEval_SaveThread();
     umbel_err e = r.foreign.format > UMBEL_FMT_NATIVE
@@ -141,7 +143,8 @@ static PyMethodDef functions[] = {
     {"plan", NAMED(plan),
      "plan($module, /, capacity=None, fpr=None, *, bytes=None, kind=\"auto\", hashes=None,\n"
      "     generations=None, format=None, variant=None, seed=0, bits_per_key=None,\n"
-     "     expansion=None, nonscaling=False)\n--\n\nWhat is possible: two of capacity, fpr and bytes give the third."},
+     "     expansion=None, nonscaling=False, universe=None)\n--\n\nWhat is possible: two of capacity, fpr and bytes give the third; so does capacity with universe,\n"
+     "the number of known keys about which an exact filter is never wrong."},
     {"typed", typed, METH_VARARGS,
      "typed($module, value, type, /)\n--\n\nThe bytes that other systems hash for a value: umbel.TYPES."},
     {"mix", mix, METH_O,

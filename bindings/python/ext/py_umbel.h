@@ -67,9 +67,10 @@ typedef struct umbelpy_request {
     umbel_opts opts;
     PyObject *object, *path, *recipe; /* borrowed                                                */
     PyObject *never;                  /* borrowed: good keys                                     */
-    Py_buffer secret; /* secret.obj NULL: none                                            */
-    PyObject *tmp;    /* opts.tmp as bytes                                                */
-    int type;         /* of the keys; -1: not given                                       */
+    Py_buffer secret;  /* secret.obj NULL: none                                            */
+    PyObject *tmp;     /* opts.tmp as bytes                                                */
+    int type;          /* of the keys; -1: not given                                       */
+    uint64_t universe; /* of a plan                                                        */
 } umbelpy_request;
 
 typedef enum umbelpy_how {

@@ -258,7 +258,7 @@ def test_scalable_grows_until_it_may_not():
 
 # ---- good keys that are never found ---------------------------------------------------------------
 
-@pytest.mark.parametrize("kind", [k for k in umbel.KINDS if k != "auto"])
+@pytest.mark.parametrize("kind", [k for k in umbel.KINDS if k not in ("auto", "exact")])
 def test_never(kind, tmp_path):
     members = [f"bad{i}" for i in range(2000)]
     good = [f"good{i}" for i in range(5000)]
@@ -278,6 +278,23 @@ def test_never(kind, tmp_path):
         assert caught[0] in f and f.info.exceptions == len(caught) - 1
         f.update(map(str, range(100)))
         assert f.info.outdated
+
+
+def test_exact(tmp_path):
+    members = [f"bad{i}" for i in range(2000)]
+    good = [f"good{i}" for i in range(50_000)]
+    f = umbel.build(members, kind="exact", never=iter(good + members[:7]))
+    assert f.info.universe == 50_000 and f.info.exceptions == 0 and f.info.keys_added == 2000
+    assert f.info.bits < 7 * 2000 and 0 < f.info.fpr < 0.05
+    assert all(f.contains_many(members)) and not any(f.contains_many(good))
+    f.save(tmp_path / "f.umb")
+    g = umbel.Filter.open(tmp_path / "f.umb")
+    assert g.info == f.info and g == f
+    assert umbel.build(members, 1e-4, kind="exact", never=good).measure().rate <= 1e-4
+    names = umbel.build(["bad.example"], kind="exact", never=["a.ok.example"], recipe="domain")
+    assert names.info.universe == 3  # the parents, too
+    assert umbel.plan(2000, kind="exact", universe=50_000).bytes * 8 < 7 * 2000
+    assert umbel.plan(2000, universe=50_000).kind == "exact"
 
 
 def test_never_refuses():
