@@ -15,7 +15,8 @@ const cli_command *const cli_commands[] = {
     &cli_command_plan,   &cli_command_build,     &cli_command_check,   &cli_command_add,
     &cli_command_remove, &cli_command_uniq,      &cli_command_count,   &cli_command_diff,
     &cli_command_info,   &cli_command_verify,    &cli_command_merge,   &cli_command_cmp,
-    &cli_command_fold,   &cli_command_intersect, &cli_command_convert,
+    &cli_command_fold,   &cli_command_intersect, &cli_command_convert, &cli_command_delta,
+    &cli_command_apply,
 #ifdef UMBEL_WITH_TABLE
     &cli_command_table,
 #endif

@@ -481,6 +481,10 @@ UMBEL_API umbel_err umbel_update_begin(const char *path, double wait_seconds, um
 UMBEL_API umbel_err umbel_update_save(umbel_update *update, const umbel_filter *filter,
                                       umbel_format format, umbel_diag *diag);
 UMBEL_API void umbel_update_end(umbel_update *update); /* NULL: does nothing */
+/* umbel_update_save of bytes that are no filter; a new file gets owner, group and mode of the file
+ * `like` (optional). */
+UMBEL_API umbel_err umbel_update_bytes(umbel_update *update, const void *bytes, size_t len,
+                                       const char *like, umbel_diag *diag);
 UMBEL_API umbel_err umbel_file_save(const umbel_filter *filter, umbel_format format,
                                     const char *path, umbel_diag *diag);
 UMBEL_API umbel_err umbel_fd_write(const umbel_filter *filter, umbel_format format, int fd,

@@ -14,8 +14,9 @@ typedef struct cli_follow {
     const cli_settings *s;
     pthread_mutex_t changing;
     pthread_rwlock_t using;
-    struct stat seen[CLI_LOOKUP_MAX];      /* the files that were opened, or refused, last */
-    struct stat signature[CLI_LOOKUP_MAX]; /* of those that were refused; else all zero */
+    struct stat seen[CLI_LOOKUP_MAX];        /* the files that were opened, or refused, last ... */
+    struct stat seen_deltas[CLI_LOOKUP_MAX]; /* ... and the deltas beside them */
+    struct stat signature[CLI_LOOKUP_MAX];   /* of those that were refused; else all zero */
 } cli_follow;
 
 /* Remembers which files the filters of the lookup are. */

@@ -14,6 +14,7 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/mapped_guard.h"
+#include "filter/signed_file.h"
 #include "lines/spool.h"
 #include "options/recipe_options.h"
 
@@ -48,6 +49,7 @@ static void refuse_other_records(const char *path, const umbel_recipe *first,
 static void open_filters(cli_check *c, bool reads_lines) {
     const cli_settings *s = c->s;
     bool any_keyed = !s->secret;
+    c->lookup.guard = cli_guard_of(s);
     for (size_t i = 0; i <= s->also.count; i++) {
         const char *path = i ? s->also.at[i - 1] : s->args[0];
         bool keyed;

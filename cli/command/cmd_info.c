@@ -5,7 +5,7 @@
 #include "command/command.h"
 #include "filter/filter_bytes.h"
 #include "filter/filter_file.h"
-#include "report/report.h"
+#include "report/delta_report.h"
 
 static const uint8_t options[] = {OPT_JSON, OPT_SECRET_FILE,       OPT_MAX_MEMORY,
                                   OPT_HELP, CLI_FORMAT_PARAMETERS, OPT_END};
@@ -19,6 +19,7 @@ static int run(const cli_settings *s) {
         if (i && !s->json) putchar('\n');
         cli_report_text(&r, "file", "file", cli_filter_name(s->args[i]));
         cli_describe(&r, f);
+        cli_describe_deltas(&r, f, s->args[i]);
         cli_report_end(&r);
         umbel_free(f);
         if (i + 1 < s->nargs) cli_report_next();

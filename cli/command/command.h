@@ -14,7 +14,7 @@ extern const cli_command cli_command_plan, cli_command_build, cli_command_add, c
     cli_command_uniq, cli_command_remove, cli_command_info, cli_command_verify, cli_command_merge,
     cli_command_intersect, cli_command_cmp, cli_command_fold, cli_command_convert,
     cli_command_table, cli_command_push, cli_command_serve, cli_command_count, cli_command_diff,
-    cli_command_sign;
+    cli_command_sign, cli_command_delta, cli_command_apply;
 
 /* uniq -c and --top, which remember no keys in a filter: cmd_count.c. */
 int cli_uniq_counts(const cli_settings *s);

@@ -13,6 +13,7 @@
 
 #include "base/draw.h"
 #include "base/error.h"
+#include "base/output.h"
 #include "filter/filter_bytes.h"
 #include "filter/mapped_guard.h"
 #include "filter/signed_file.h"
@@ -325,6 +326,17 @@ void cli_filter_save(const umbel_filter *f, umbel_format format, const char *pat
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
     if (diag.what)
         cli_warn("attributes_lost", path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);
+}
+
+void cli_bytes_save(const void *bytes, size_t len, const char *path) {
+    umbel_diag diag = {0};
+    if (strcmp(path, "-") == 0) {
+        fwrite(bytes, 1, len, stdout);
+        cli_output_finish_stdio();
+        return;
+    }
+    umbel_err e = cli_update_bytes(bytes, len, &diag);
+    if (e) cli_die_err(path, e, &diag, NULL);
 }
 
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path) {

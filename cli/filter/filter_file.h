@@ -53,6 +53,9 @@ void cli_filter_claim_output(const cli_settings *s);
 /* Writes f to path; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);
 
+/* The same for bytes that are no filter. */
+void cli_bytes_save(const void *bytes, size_t len, const char *path);
+
 /* Saves after cli_filter_edit; exits, saving nothing, if the file has been overwritten since. */
 void cli_filter_save_edited(const umbel_filter *f, umbel_format format, const char *path);
 

@@ -30,11 +30,20 @@ static void link_up(cli_lookup *a, size_t me) {
     }
 }
 
-static void use(cli_lookup *a, size_t at, umbel_filter *f) {
-    umbel_diag diag = {0};
-    umbel_lookup *lookup = NULL;
-    umbel_err e = umbel_lookup_new(f, umbel_recipe_text(a->recipes[at]), &lookup, &diag);
-    if (e) cli_die_err(a->at[at].name, e, &diag, NULL);
+umbel_err cli_list_lookup(const umbel_filter *f, const char *name, const char *recipe,
+                          const umbel_guard *guard, umbel_lookup **out, umbel_diag *diag) {
+    char text[256];
+    *diag = (umbel_diag){0};
+    if (strcmp(name, "-") == 0) return umbel_lookup_new(f, recipe, out, diag);
+    umbel_err e = umbel_lookup_list(f, name, recipe, guard, out, diag);
+    if (!e && diag->what) {
+        cli_warn("deltas_left_aside", name, "the deltas beside it are not used: %s",
+                 umbel_explain(UMBEL_EMISMATCH, diag, text, sizeof text));
+    }
+    return e;
+}
+
+static void use(cli_lookup *a, size_t at, umbel_filter *f, const umbel_lookup *lookup) {
     a->at[at].filter = f;
     a->at[at].lookup = lookup;
 }
@@ -49,13 +58,17 @@ void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_reci
     size_t me = a->count++;
     a->at[me] = (cli_lookup_filter){.name = name};
     a->recipes[me] = recipe;
-    use(a, me, f);
+    umbel_diag diag;
+    umbel_lookup *lookup = NULL;
+    umbel_err e = cli_list_lookup(f, name, umbel_recipe_text(recipe), a->guard, &lookup, &diag);
+    if (e) cli_die_err(name, e, &diag, "the deltas beside it");
+    use(a, me, f, lookup);
     link_up(a, me);
 }
 
-void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f) {
+void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f, const umbel_lookup *lookup) {
     drop(&a->at[at]);
-    use(a, at, f);
+    use(a, at, f, lookup);
     for (size_t i = 0; i < a->count; i++) link_up(a, i);
 }
 

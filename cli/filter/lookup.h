@@ -26,14 +26,21 @@ typedef struct cli_lookup {
     cli_lookup_filter at[CLI_LOOKUP_MAX];
     umbel_recipe *recipes[CLI_LOOKUP_MAX]; /* of each, owned: those of the feed */
     size_t count;
+    const umbel_guard *guard;     /* of the deltas beside them; NULL: all are used */
     const umbel_confirm *confirm; /* of a single filter; NULL: its answers are final */
 } cli_lookup;
 
 /* Takes ownership of both.  The feed's recipes are those of the lookup. */
 void cli_lookup_add(cli_lookup *a, umbel_filter *f, const char *name, umbel_recipe *recipe);
-/* Takes ownership of f, which has the same recipe, and frees the filter that it replaces. */
-void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f);
+/* Takes ownership of f, which has the same recipe, and of its lookup, and frees what they replace.
+ */
+void cli_lookup_replace(cli_lookup *a, size_t at, umbel_filter *f, const umbel_lookup *lookup);
 void cli_lookup_free(cli_lookup *a);
+
+/* A lookup of the list in the file `name`: its filter, and the deltas beside it.  Warns of deltas
+ * that follow another. */
+umbel_err cli_list_lookup(const umbel_filter *f, const char *name, const char *recipe,
+                          const umbel_guard *guard, umbel_lookup **out, umbel_diag *diag);
 
 /* Sets b->hits[i] to 1 if any filter has line i.  With more than one filter, bit j of b->hashes[i]
  * is the answer of filter j. */

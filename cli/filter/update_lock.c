@@ -71,3 +71,10 @@ umbel_err cli_update_save(const umbel_filter *f, umbel_format format, umbel_diag
     pthread_mutex_unlock(&changing);
     return e;
 }
+
+umbel_err cli_update_bytes(const void *bytes, size_t len, umbel_diag *diag) {
+    pthread_mutex_lock(&changing);
+    umbel_err e = umbel_update_bytes(held, bytes, len, NULL, diag);
+    pthread_mutex_unlock(&changing);
+    return e;
+}

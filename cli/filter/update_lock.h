@@ -15,7 +15,8 @@
  * calls. */
 void cli_update_lock(const char *path, const cli_settings *s);
 
-/* Saves to the file that was locked. */
+/* Saves to the file that was locked: a filter, or bytes. */
 umbel_err cli_update_save(const umbel_filter *f, umbel_format format, umbel_diag *diag);
+umbel_err cli_update_bytes(const void *bytes, size_t len, umbel_diag *diag);
 
 #endif

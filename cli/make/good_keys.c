@@ -22,8 +22,9 @@ void cli_limit_hashes(const cli_settings *s, uint64_t keys) {
 }
 
 typedef struct asking {
-    umbel_builder *builder; /* or NULL */
-    umbel_never *never;
+    umbel_builder *builder; /* the keys are told to this ... */
+    umbel_delta *delta;     /* ... or to this ... */
+    umbel_never *never;     /* ... or to this; the others are NULL */
     const umbel_recipe *recipe;
     const cli_settings *s;
     uint64_t told; /* to the builder */
@@ -33,6 +34,7 @@ static void ask(asking *a, const umbel_key *keys, size_t n) {
     umbel_diag diag = {0};
     if (a->builder) cli_limit_hashes(a->s, a->told += n);
     need(a->builder ? umbel_builder_never_lookups(a->builder, a->recipe, keys, n, &diag)
+         : a->delta ? umbel_delta_never(a->delta, keys, n, &diag)
                     : umbel_never_lookups(a->never, a->recipe, keys, n, &diag),
          &diag);
 }
@@ -112,6 +114,20 @@ static void read_list(const cli_settings *s, const cli_feed *feed, asking *a) {
     if (!s->quiet) say_forms(&f);
 }
 
+/* ---- --never --------------------------------------------------------------------------------- */
+
+static void read_never(const cli_settings *s, const cli_feed *feed, asking *a) {
+    if (!s->never.count) return;
+    cli_feed own = *feed;
+    own.files = s->never.at;
+    own.nfiles = (int)s->never.count;
+    own.given = NULL;
+    own.never = NULL;
+    own.activity = s->quiet ? NULL : "reading good keys";
+    cli_job job = {NULL, ask_lines, a};
+    cli_pipeline(&own, &job);
+}
+
 /* ---- all of it ---------------------------------------------------------------------------- */
 
 cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
@@ -128,20 +144,17 @@ cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params 
     umbel_opts opts = {.secret = s->secret};
     if (!builder) need(umbel_never_new(&native, &opts, &good.never, &diag), &diag);
     good.domains = list;
-    asking a = {builder, good.never, feed->recipes[0], s, 0};
+    asking a = {builder, NULL, good.never, feed->recipes[0], s, 0};
     if (list) read_list(s, feed, &a);
-    if (s->never.count) {
-        cli_feed own = *feed;
-        own.files = s->never.at;
-        own.nfiles = (int)s->never.count;
-        own.given = NULL;
-        own.never = NULL;
-        own.activity = s->quiet ? NULL : "reading good keys";
-        cli_job job = {NULL, ask_lines, &a};
-        cli_pipeline(&own, &job);
-    }
+    read_never(s, feed, &a);
     good.told = a.told;
     return good;
+}
+
+void cli_good_keys_guard(const cli_settings *s, umbel_delta *delta, const cli_feed *feed) {
+    asking a = {NULL, delta, NULL, feed->recipes[0], s, 0};
+    if (strcmp(umbel_recipe_text(a.recipe), "domain") == 0) read_list(s, feed, &a);
+    read_never(s, feed, &a);
 }
 
 static void say_exceptions(const cli_good_keys *good, const umbel_build_report *r) {

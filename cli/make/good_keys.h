@@ -7,6 +7,7 @@
 
 #include "lines/pipeline.h"
 #include "options/filter_options.h"
+#include "umbel_lookup.h"
 
 typedef struct cli_good_keys {
     umbel_never *never; /* NULL: there are none, or a builder has them */
@@ -23,6 +24,10 @@ void cli_limit_hashes(const cli_settings *s, uint64_t keys);
  * builder they are told to it. */
 cli_good_keys cli_good_keys_read(const cli_settings *s, const cli_filter_params *params,
                                  const cli_feed *feed, umbel_builder *builder);
+
+/* The same for a delta, which makes good keys that it would let in leave; the feed is that of the
+ * list afterwards. */
+void cli_good_keys_guard(const cli_settings *s, umbel_delta *delta, const cli_feed *feed);
 
 /* Gives the filter its exceptions, unless its builder did, and reports how many. */
 void cli_good_keys_finish(cli_good_keys *good, umbel_filter *f, const cli_settings *s);

@@ -54,6 +54,14 @@ OPTION(NOT_BEFORE, "", "not-before", "N", NULL, NUMBER, not_before,
        "with --key: refuse a file that was signed with a smaller number, an older one")
 OPTION(META, "", "meta", "NAME=VALUE", NULL, PAIRS, meta,
        "store NAME=VALUE with the filter; may be repeated")
+OPTION(BASE, "", "from", "FILTER", "FILE", TEXT, base,
+       "the list as it is: a filter, and the deltas beside it")
+OPTION(ADDED, "", "added", "FILE", "FILE", LIST, added,
+       "lines that come, in place of OLD and NEW; may be repeated")
+OPTION(REMOVED, "", "removed", "FILE", "FILE", LIST, removed, "lines that leave; may be repeated")
+OPTION(KEPT, "", "kept", "FILE", "FILE", LIST, kept, "lines that stay; may be repeated")
+OPTION(DELTA_FPR, "p", "fpr", "RATE", NULL, RATE, fpr,
+       "the false-positive rate of the lines that come (that of FILTER)")
 OPTION(FORMAT, "", "format", "FORMAT", "FORMAT", FORMAT, format,
        "the format of the filter, if it is not umbel's own")
 OPTION(BITS_PER_KEY, "", "bits-per-key", "N", NULL, COUNT32, bits_per_key,

@@ -119,7 +119,7 @@ struct cli_settings {
     uint8_t delimiter;             /* 0: not given */
     cli_window window, save_every;
     const char *json; /* where the report goes */
-    const char *output, *tmp, *state, *time_key, *present, *absent, *recipe;
+    const char *output, *base, *tmp, *state, *time_key, *present, *absent, *recipe;
     const char *check, *column, *column_type, *index;
     const char *redis, *redis_key, *prefix, *auth_file, *secret_file;
     const char *cacert, *cert, *cert_key, *sni;
@@ -129,6 +129,7 @@ struct cli_settings {
     uint64_t not_before, number;
     const char *signing_key, *password_file;
     bool no_password;
+    cli_text_list added, removed, kept;
     const char *rewrite, *answer, *socket_mode;
     uint64_t max_connections, request_memory;
     bool squid, anywhere;

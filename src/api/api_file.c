@@ -172,6 +172,12 @@ umbel_err umbeli_file_stream(const umbel_filter *f, const umbeli_codec *codec, i
     return UMBEL_OK;
 }
 
+umbel_err umbeli_file_put(const void *bytes, size_t len, int fd, umbel_diag *diag) {
+    fd_sink sink = {.fd = fd};
+    return write_all(&sink, bytes, len) ? UMBEL_OK
+                                        : umbeli_fail_sys(diag, sink.error, "cannot write it");
+}
+
 umbel_err umbel_fd_write(const umbel_filter *filter, umbel_format format, int fd,
                          umbel_diag *diag) {
     const umbeli_codec *codec = NULL;

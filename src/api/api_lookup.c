@@ -5,10 +5,11 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "api/owned_lookup.h"
+#include "api/list/owned_lookup.h"
 #include "core/diag.h"
 #include "core/filter.h"
 #include "core/memory.h"
+#include "hash/native_hash.h"
 #include "recipe/recipe.h"
 #include "umbel_recipe.h"
 
@@ -17,6 +18,7 @@ enum { BATCH = 512, STACK = 4096 };
 struct umbel_lookup {
     const umbel_filter *filter; /* NULL: every key is in it */
     umbel_filter *owned;        /* the same, if it is freed with the lookup */
+    umbeli_delta_chain *deltas; /* owned; NULL: there are none */
     const umbel_recipe *recipe;
     const umbeli_settings *settings; /* the filter's, for memory */
     bool line, parents, hashed;      /* the filter takes hashes */
@@ -60,6 +62,14 @@ umbel_err umbeli_lookup_of(umbel_filter *taken, const char *recipe, umbel_lookup
     return make(taken, taken, recipe, out, diag);
 }
 
+void umbeli_lookup_follow(umbel_lookup *l, umbeli_delta_chain *taken) {
+    l->deltas = taken;
+}
+
+const umbeli_delta_chain *umbeli_lookup_chain(const umbel_lookup *l) {
+    return l->deltas;
+}
+
 /* Counting, and freeing what it owns, changes nothing that anyone could see. */
 static umbel_lookup *counted(const umbel_lookup *l) {
     return (umbel_lookup *)(uintptr_t)l;
@@ -74,6 +84,7 @@ void umbel_lookup_free(const umbel_lookup *lookup) {
     if (!l || atomic_fetch_sub_explicit(&l->holders, 1, memory_order_acq_rel) > 1) return;
     umbel_filter *owned = l->owned;
     umbel_recipe_free((umbel_recipe *)(uintptr_t)l->recipe);
+    umbeli_delta_chain_free(l->deltas);
     umbeli_delete(l->settings, l);
     umbel_free(owned); /* whose settings were in use until here */
 }
@@ -95,12 +106,31 @@ typedef struct batch {
     size_t n;
 } batch;
 
+/* The filter's answers, of which the deltas make the list's: the hashes are the same. */
+static void ask_deltas(const umbel_lookup *l, batch b, uint8_t *hit) {
+    const umbel_filter *f = l->filter;
+    uint64_t own[BATCH];
+    for (size_t from = 0; from < b.n; from += BATCH) {
+        size_t some = b.n - from < BATCH ? b.n - from : BATCH;
+        const uint64_t *hashes = b.hashes && l->hashed ? b.hashes + from : own;
+        if (hashes == own) umbeli_native_hashes(&f->shape, b.keys + from, some, own);
+        if (l->hashed) {
+            umbel_contains_hashes(f, hashes, some, hit + from);
+        } else {
+            umbel_contains_many(f, b.keys + from, some, hit + from);
+        }
+        umbeli_delta_chain_ask(l->deltas, hashes, some, hit + from);
+    }
+}
+
 /* Whether keys are in the list, each as it is.  Every lookup ends here: this is the one place that
  * combines a filter with whatever else a list has. */
 static void keys_are_in(const umbel_lookup *l, batch b, const umbel_confirm *confirm,
                         uint8_t *hit) {
     if (!l->filter) {
         memset(hit, 1, b.n);
+    } else if (l->deltas) {
+        ask_deltas(l, b, hit);
     } else if (b.hashes && l->hashed) {
         umbel_contains_hashes(l->filter, b.hashes, b.n, hit);
     } else if (b.n == 1) {
@@ -112,6 +142,10 @@ static void keys_are_in(const umbel_lookup *l, batch b, const umbel_confirm *con
     for (size_t i = 0; confirm && i < b.n; i++) {
         if (hit[i]) hit[i] = confirm->has(confirm->ctx, b.keys[i]);
     }
+}
+
+void umbeli_lookup_each(const umbel_lookup *l, const umbel_key *keys, size_t n, uint8_t *hit) {
+    keys_are_in(l, (batch){keys, NULL, n}, NULL, hit);
 }
 
 /* Keys without a hit so far, and which of the batch they belong to. */

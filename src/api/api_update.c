@@ -392,15 +392,30 @@ static umbel_err sync_directory(umbel_update *u, umbel_diag *diag) {
     return e;
 }
 
-static umbel_err replace(umbel_update *u, const umbel_filter *f, const umbeli_codec *codec,
-                         const struct stat *replaced, umbel_diag *diag) {
+/* What a file is to hold: a filter, or bytes. */
+typedef struct content {
+    const umbel_filter *filter;
+    const umbeli_codec *codec;
+    const void *bytes; /* unless there is a codec */
+    size_t len;
+} content;
+
+static umbel_err put(const content *c, int fd, bool sparse, umbel_diag *diag) {
+    if (c->codec) return umbeli_file_stream(c->filter, c->codec, fd, sparse, diag);
+    return umbeli_file_put(c->bytes, c->len, fd, diag);
+}
+
+/* A new file gets the attributes of `like`, if there is one, but no access control list. */
+static umbel_err replace(umbel_update *u, const content *c, const struct stat *replaced,
+                         const struct stat *like, umbel_diag *diag) {
     temporary t;
-    umbel_err e = create(u, replaced, &t, diag);
+    umbel_err e = create(u, replaced ? replaced : like, &t, diag);
     if (e) return e;
-    e = umbeli_file_stream(f, codec, t.fd, true, diag);
+    t.attributes.replaces = replaced != NULL;
+    e = put(c, t.fd, true, diag);
     if (!e) {
         umbeli_attributes_give(t.fd, &t.attributes, u->path, diag);
-        if (fsync(t.fd)) e = umbeli_fail_sys(diag, errno, "cannot sync the filter to disk");
+        if (fsync(t.fd)) e = umbeli_fail_sys(diag, errno, "cannot sync it to disk");
     }
     close(t.fd); /* Windows does not rename an open file */
     if (!e && rename(u->name, u->path)) {
@@ -411,11 +426,10 @@ static umbel_err replace(umbel_update *u, const umbel_filter *f, const umbeli_co
     return e;
 }
 
-static umbel_err write_special(const umbel_filter *f, const umbeli_codec *codec, const char *path,
-                               umbel_diag *diag) {
+static umbel_err write_special(const content *c, const char *path, umbel_diag *diag) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return umbeli_fail_sys(diag, errno, "cannot open it for writing");
-    umbel_err e = umbeli_file_stream(f, codec, fd, false, diag);
+    umbel_err e = put(c, fd, false, diag);
     close(fd);
     return e;
 }
@@ -428,19 +442,36 @@ static umbel_err savable(const umbel_filter *f, umbel_format format, const umbel
                                             : umbeli_check_now(f, diag);
 }
 
-umbel_err umbel_update_save(umbel_update *u, const umbel_filter *filter, umbel_format format,
-                            umbel_diag *diag) {
-    const umbeli_codec *codec = NULL;
+static umbel_err save(umbel_update *u, const content *c, const struct stat *like,
+                      umbel_diag *diag) {
     struct stat st = {0};
     bool exists, special;
+    umbel_err e = look_at(u->path, &st, &exists, &special, diag);
+    if (e) return e;
+    if (diag) *diag = (umbel_diag){0};
+    return special ? write_special(c, u->path, diag)
+                   : replace(u, c, exists ? &st : NULL, like, diag);
+}
+
+umbel_err umbel_update_save(umbel_update *u, const umbel_filter *filter, umbel_format format,
+                            umbel_diag *diag) {
+    content c = {.filter = filter};
     int saved = errno;
-    umbel_err e = savable(filter, format, &codec, diag);
-    if (!e) e = look_at(u->path, &st, &exists, &special, diag);
-    if (!e) {
-        if (diag) *diag = (umbel_diag){0};
-        e = special ? write_special(filter, codec, u->path, diag)
-                    : replace(u, filter, codec, exists ? &st : NULL, diag);
-    }
+    umbel_err e = savable(filter, format, &c.codec, diag);
+    if (!e) e = save(u, &c, NULL, diag);
+    errno = saved;
+    return e;
+}
+
+umbel_err umbel_update_bytes(umbel_update *u, const void *bytes, size_t len, const char *like,
+                             umbel_diag *diag) {
+    const content c = {.bytes = bytes, .len = len};
+    struct stat st;
+    int saved = errno;
+    bool found = like && stat(like, &st) == 0;
+    /* Where there is a list, the group's bits are its mask. */
+    if (found && umbeli_attributes_listed(like)) st.st_mode &= ~(mode_t)077;
+    umbel_err e = save(u, &c, found ? &st : NULL, diag);
     errno = saved;
     return e;
 }

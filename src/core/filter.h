@@ -144,6 +144,8 @@ struct umbel_filter {
 
     umbeli_exceptions *exceptions; /* NULL: none */
     struct umbeli_pieces *pieces;  /* not checked when it was opened; NULL: there are none */
+    uint64_t file_sums[2]; /* of the native file that it was opened from, which they identify:
+                              its header's and its trailer's; else 0 */
 
     umbeli_meta_entry *meta; /* the recipe is one of them */
     size_t meta_count, meta_cap;

@@ -90,6 +90,9 @@ o = report("check", "-c", "-H", "--json", "k.umb", "few", "none", status=2)
 assert [f["selected"] for f in o["files"]] == [700] and o["errors"][0]["where"] == "none", o
 assert report("check", "-q", "--json", "k.umb", "few", status=0)["selected"] == 700
 report("check", "--json=r", "--mark", "k2.umb", "short", file="r")
+for old, new, number in (("few", "more", "1"), ("more", "few", "2")):
+    report("delta", "--json", "--from", "small.umb", "-o", number + ".umd", old, new)
+    report("apply", "--json", "small.umb", number + ".umd")
 report("info", "--json", "never.umb", status=0), report("info", "--json", "small.umb", status=0)
 report("info", "--json", "none.umb", status=2)
 report("build", "--json", "-f", "--universe", "more", "-o", "exact.umb", "few", status=0)

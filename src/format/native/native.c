@@ -125,6 +125,8 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
         return e;
     }
     if (how == UMBELI_ADOPT) f->frozen = !f->ops->add;
+    f->file_sums[0] = h.checksum;
+    f->file_sums[1] = umbeli_load_le64(bytes + len - 8);
     *out = f;
     return UMBEL_OK;
 }

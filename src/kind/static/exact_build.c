@@ -187,7 +187,8 @@ static umbel_err new_filter(const work *w, const umbel_params *params, const umb
     }
     umbeli_shape shape = *like;
     shape.capacity = members;
-    shape.fpr = params->fpr != 0 ? params->fpr : umbeli_exact_rate(prints, members);
+    double rate = umbeli_exact_rate(prints, members);
+    shape.fpr = params->fpr != 0 ? params->fpr : rate < 1 ? rate : 0;
     umbel_err e = umbeli_exact_new(prints, &verdicts, shape, &w->members->settings, out, diag);
     if (e) return e;
     umbeli_exact *x = (umbeli_exact *)*out;

@@ -8,8 +8,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "api/owned_lookup.h"
+#include "api/list/owned_lookup.h"
 #include "core/diag.h"
+#include "core/filter.h"
 #include "core/mapping.h"
 #include "core/memory.h"
 #include "core/platform.h"
@@ -26,6 +27,12 @@ typedef struct identity {
     struct timespec changed;
 } identity;
 
+/* A list as it is in the directory: all zeros for what is not there. */
+typedef struct edition {
+    identity file, deltas;            /* the filter, and the deltas beside it ... */
+    identity witness, deltas_witness; /* ... and what a guard reads beside each */
+} edition;
+
 /* What became of the last look at the file. */
 typedef struct outcome {
     umbel_err err;
@@ -40,11 +47,10 @@ struct umbel_source {
     umbel_alloc alloc;
     umbel_guard guard;
     uint8_t secret[16];
-    char *path, *recipe, *beside;
-    identity file;    /* in force */
-    identity refused; /* the last one that is not a filter for this source ... */
-    identity witness; /* ... by what was beside it */
-    bool settled;     /* the refused one need not be read again while both are the same */
+    char *path, *recipe, *deltas, *beside, *beside_deltas;
+    edition used, refused;  /* in force; and the last one that is not a list for this source */
+    bool settled;           /* the refused one need not be read again while it is the same */
+    uint64_t deltas_number; /* of the deltas in force, as the guard says */
     const umbel_lookup *lookup;
     time_t asked_at; /* the second in which the file was last checked */
     umbel_source_state state;
@@ -64,36 +70,56 @@ static bool same_file(const identity *a, const identity *b) {
            a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* What the guard reads beside the file; all zeros if there is nothing. */
-static identity identify_beside(const umbel_source *s) {
+static bool same_list(const edition *a, const edition *b) {
+    return same_file(&a->file, &b->file) && same_file(&a->deltas, &b->deltas);
+}
+
+static bool same_witnesses(const edition *a, const edition *b) {
+    return same_file(&a->witness, &b->witness) && same_file(&a->deltas_witness, &b->deltas_witness);
+}
+
+static identity identify_any(const char *path) {
     identity out = {0};
-    if (s->beside) (void)identify(s->beside, &out, NULL);
+    if (path) (void)identify(path, &out, NULL);
     return out;
+}
+
+static umbel_err look(const umbel_source *s, edition *out, umbel_diag *diag) {
+    *out = (edition){.deltas = identify_any(s->deltas),
+                     .witness = identify_any(s->beside),
+                     .deltas_witness = identify_any(s->beside_deltas)};
+    return identify(s->path, &out->file, diag);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* An edition that was withdrawn is refused, however well it is signed. */
-static umbel_err admit(const umbel_source *s, const umbeli_mapping *b, uint64_t *number,
-                       umbel_diag *diag) {
+static umbel_err admit(const umbel_source *s, const char *path, const umbeli_mapping *b,
+                       uint64_t least, uint64_t *number, umbel_diag *diag) {
     const umbel_guard *g = s->how.guard;
     if (!g) return UMBEL_OK;
-    umbel_err e = g->accept(g->ctx, s->path, b->bytes, b->len, number, diag);
-    if (e || *number >= s->state.number) return e;
+    umbel_err e = g->accept(g->ctx, path, b->bytes, b->len, number, diag);
+    if (e || *number >= least) return e;
     return umbeli_fail(diag, UMBEL_EUNSIGNED, "its number is smaller than that of the list in use");
 }
 
-/* Reads the file with read(2): whoever truncates it meanwhile cannot kill us. */
+/* With read(2): whoever truncates the file meanwhile cannot kill us. */
+static umbel_err read_whole(const umbel_source *s, const char *path, umbeli_mapping *out,
+                            umbel_diag *diag) {
+    int fd;
+    umbel_err e = umbeli_open(path, &fd, diag);
+    if (e) return e;
+    e = umbeli_bytes_of(fd, &s->settings, out, diag);
+    umbeli_close(fd);
+    return e;
+}
+
 static umbel_err load(const umbel_source *s, umbel_filter **out, uint64_t *number,
                       umbel_diag *diag) {
     umbeli_mapping bytes;
-    int fd;
-    umbel_err e = umbeli_open(s->path, &fd, diag);
+    umbel_err e = read_whole(s, s->path, &bytes, diag);
     if (e) return e;
-    e = umbeli_bytes_of(fd, &s->settings, &bytes, diag);
-    umbeli_close(fd);
-    if (e) return e;
-    e = admit(s, &bytes, number, diag);
+    e = admit(s, s->path, &bytes, s->state.number, number, diag);
     if (!e) e = umbel_decode(bytes.bytes, bytes.len, UMBEL_LOAD, s->how.as, s->how.opts, out, diag);
     umbeli_delete(&s->settings, bytes.bytes);
     return e;
@@ -106,24 +132,66 @@ static umbel_err open_filter(const umbel_source *s, const identity *file, umbel_
     return umbel_file_open(s->path, UMBEL_MAP, s->how.as, s->how.opts, out, diag);
 }
 
-/* Puts the current file in force; on failure the source stays as it was. */
-static umbel_err take(umbel_source *s, const identity *file, umbel_diag *diag) {
+/* What was found beside a filter. */
+typedef struct list_deltas {
+    umbeli_delta_chain *chain;
+    uint64_t number, aside; /* that the guard says; bytes that belong to another base */
+} list_deltas;
+
+static bool same_base(const umbel_source *s, const umbel_filter *f) {
+    const umbel_filter *now = s->lookup ? umbel_lookup_filter(s->lookup) : NULL;
+    return now && memcmp(now->file_sums, f->file_sums, sizeof f->file_sums) == 0;
+}
+
+/* The deltas beside a filter; a guard must accept them as well, and does not let them go back. */
+static umbel_err load_deltas(const umbel_source *s, const umbel_filter *f, const edition *list,
+                             list_deltas *out, umbel_diag *diag) {
+    uint64_t least = same_base(s, f) ? s->deltas_number : 0;
+    umbeli_mapping bytes;
+    if (!list->deltas.inode && !list->deltas.changed.tv_sec) {
+        return !least ? UMBEL_OK : umbeli_fail(diag, UMBEL_EUNSIGNED, "its deltas are gone");
+    }
+    umbel_err e = read_whole(s, s->deltas, &bytes, diag);
+    if (e) return e;
+    bool aside = false;
+    e = admit(s, s->deltas, &bytes, least, &out->number, diag);
+    if (!e) e = umbeli_deltas_read(bytes.bytes, bytes.len, f, &out->chain, &aside, diag);
+    out->aside = aside ? bytes.len : 0;
+    umbeli_delete(&s->settings, bytes.bytes);
+    return e;
+}
+
+static umbel_err open_list(const umbel_source *s, const edition *list, umbel_lookup **next,
+                           uint64_t *number, list_deltas *deltas, umbel_diag *diag) {
     umbel_filter *f = NULL;
+    umbel_err e = open_filter(s, &list->file, &f, number, diag);
+    if (!e) e = load_deltas(s, f, list, deltas, diag);
+    if (!e) e = umbeli_lookup_of(f, s->how.recipe, next, diag);
+    if (!e) {
+        umbeli_lookup_follow(*next, deltas->chain);
+        return UMBEL_OK;
+    }
+    umbeli_delta_chain_free(deltas->chain);
+    umbel_free(f);
+    return e;
+}
+
+/* Puts the current files in force; on failure the source stays as it was. */
+static umbel_err take(umbel_source *s, const edition *list, umbel_diag *diag) {
     umbel_lookup *next = NULL;
     uint64_t number = 0;
-    umbel_err e = open_filter(s, file, &f, &number, diag);
-    if (!e) e = umbeli_lookup_of(f, s->how.recipe, &next, diag);
-    if (e) {
-        umbel_free(f);
-        return e;
-    }
+    list_deltas deltas = {NULL, 0, 0};
+    umbel_err e = open_list(s, list, &next, &number, &deltas, diag);
+    if (e) return e;
     struct timespec now = {0};
     clock_gettime(CLOCK_REALTIME, &now);
     umbel_lookup_free(s->lookup);
     s->lookup = next;
-    s->file = *file;
+    s->used = *list;
+    s->deltas_number = deltas.number;
     s->state.since = (uint64_t)now.tv_sec;
     s->state.number = number;
+    s->state.aside = deltas.aside;
     return UMBEL_OK;
 }
 
@@ -179,7 +247,9 @@ static umbel_err keep(umbel_source *s, const char *path, const umbel_source_opts
     const char *beside = s->guard.beside;
     bool kept = keep_text(&s->settings, path, "", &s->path) &&
                 keep_text(&s->settings, s->how.recipe, "", &s->recipe) &&
-                (!beside || keep_text(&s->settings, path, beside, &s->beside));
+                keep_text(&s->settings, path, UMBELI_DELTAS, &s->deltas) &&
+                (!beside || (keep_text(&s->settings, path, beside, &s->beside) &&
+                             keep_text(&s->settings, s->deltas, beside, &s->beside_deltas)));
     s->how.recipe = s->recipe;
     return kept ? UMBEL_OK : umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a source");
 }
@@ -187,7 +257,7 @@ static umbel_err keep(umbel_source *s, const char *path, const umbel_source_opts
 umbel_err umbel_source_open(const char *path, const umbel_source_opts *how, umbel_source **out,
                             umbel_diag *diag) {
     umbeli_settings settings;
-    identity file;
+    edition list;
     int saved = errno;
     if (how && !umbeli_reserved_zero(how->reserved, sizeof how->reserved)) {
         return umbeli_invalid(diag, "how.reserved: must be 0");
@@ -199,9 +269,9 @@ umbel_err umbel_source_open(const char *path, const umbel_source_opts *how, umbe
     if (!s) return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a source");
     s->settings = settings;
     e = keep(s, path, how, diag);
-    if (!e) e = identify(path, &file, diag);
+    if (!e) e = look(s, &list, diag);
     s->asked_at = second_now();
-    if (!e) e = take(s, &file, diag);
+    if (!e) e = take(s, &list, diag);
     errno = saved;
     if (e) {
         umbel_source_close(s);
@@ -215,7 +285,9 @@ void umbel_source_close(umbel_source *s) {
     if (!s) return;
     umbeli_settings settings = s->settings;
     umbel_lookup_free(s->lookup);
+    umbeli_delete(&settings, s->beside_deltas);
     umbeli_delete(&settings, s->beside);
+    umbeli_delete(&settings, s->deltas);
     umbeli_delete(&settings, s->recipe);
     umbeli_delete(&settings, s->path);
     umbeli_delete(&settings, s);
@@ -231,28 +303,28 @@ static bool has_settled(const identity *file) {
 }
 
 /* The same bytes would be refused again; memory and the system may do better next time. */
-static void note_refusal(umbel_source *s, const identity *file, const identity *beside,
-                         umbel_err e) {
-    bool again = s->last.err && same_file(file, &s->refused);
+static void note_refusal(umbel_source *s, const edition *list, umbel_err e) {
+    bool again = s->last.err && same_list(list, &s->refused);
     s->state.refused += !again;
-    s->refused = *file;
-    s->witness = *beside;
-    s->settled = e != UMBEL_ENOMEM && e != UMBEL_EIO && has_settled(file) && has_settled(beside);
+    s->refused = *list;
+    s->settled = e != UMBEL_ENOMEM && e != UMBEL_EIO && has_settled(&list->file) &&
+                 has_settled(&list->deltas) && has_settled(&list->witness) &&
+                 has_settled(&list->deltas_witness);
 }
 
 umbel_err umbel_source_refresh(umbel_source *s, umbel_diag *diag) {
-    identity file = {0}; /* none has this one */
+    edition list;
     outcome now = {0};
     int saved = errno;
-    now.err = identify(s->path, &file, &now.why);
+    now.err = look(s, &list, &now.why);
     s->asked_at = second_now();
-    bool other = !now.err && !same_file(&file, &s->file);
-    identity beside = identify_beside(s);
-    if (other && s->settled && same_file(&file, &s->refused) && same_file(&beside, &s->witness)) {
+    bool other = !now.err && !same_list(&list, &s->used);
+    if (other && s->settled && same_list(&list, &s->refused) &&
+        same_witnesses(&list, &s->refused)) {
         now = s->last;
     } else {
-        if (other) now.err = take(s, &file, &now.why);
-        if (now.err) note_refusal(s, &file, &beside, now.err);
+        if (other) now.err = take(s, &list, &now.why);
+        if (now.err) note_refusal(s, &list, now.err);
         if (!now.err) s->settled = false;
         s->state.replaced += other && !now.err;
     }

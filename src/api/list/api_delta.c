@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: MIT
+ *
+ * api_delta.c - small updates of a list: built, described, put beside its filter
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "api/file_stream.h"
+#include "api/list/owned_lookup.h"
+#include "core/diag.h"
+#include "core/mapping.h"
+#include "core/memory.h"
+#include "format/delta/delta_build.h"
+#include "format/native/native_header.h"
+#include "hash/native_hash.h"
+#include "kind/static/static_store.h"
+#include "recipe/recipe.h"
+
+enum { BATCH = 512 };
+
+static const umbeli_settings plain = {.threads = 1};
+
+static umbel_err no_memory(umbel_diag *diag) {
+    return umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a delta");
+}
+
+static umbel_delta_info info_of(const umbeli_delta_sums *s) {
+    return (umbel_delta_info){.number = s->last.number,
+                              .added = s->added,
+                              .removed = s->removed,
+                              .guarded = s->guarded,
+                              .keys = s->last.keys,
+                              .bytes = s->bytes,
+                              .fpr = s->fpr,
+                              .base = s->last.base.trailer,
+                              .before = s->last.before,
+                              .sum = s->last.sum};
+}
+
+umbel_err umbel_delta_read(const void *bytes, size_t len, umbel_delta_info *info,
+                           umbel_diag *diag) {
+    umbeli_delta d;
+    umbeli_delta_sums sums = {.added = 0};
+    umbel_filter *decider = NULL;
+    umbel_err e = umbeli_delta_read(bytes, len, &d, diag);
+    if (!e) e = umbeli_delta_decider(&d, &plain, &decider, diag);
+    umbel_free(decider);
+    if (e) return e;
+    umbeli_delta_count(&sums, &d);
+    *info = info_of(&sums);
+    return UMBEL_OK;
+}
+
+/* ---- building ----------------------------------------------------------------------------- */
+
+typedef struct hashes {
+    uint64_t *at;
+    size_t n, room;
+} hashes;
+
+struct umbel_delta {
+    umbeli_settings settings;
+    const umbel_lookup *from;
+    umbeli_delta delta;
+    hashes old, now, good, found;
+    uint64_t strange; /* keys of the list before that the list does not have */
+    uint8_t *bytes;
+};
+
+/* The base that a lookup's filter came from. */
+static umbeli_delta_base base_of(const umbel_filter *f) {
+    return (umbeli_delta_base){f->file_sums[0], f->file_sums[1]};
+}
+
+static bool is_file(const umbel_filter *f) {
+    return f->file_sums[0] || f->file_sums[1];
+}
+
+static umbel_err reserve(const umbeli_settings *settings, hashes *h, size_t more,
+                         umbel_diag *diag) {
+    if (h->room - h->n >= more) return UMBEL_OK;
+    size_t room = h->room < 1024 ? 1024 : 2 * h->room;
+    while (room < h->n + more) room *= 2;
+    uint64_t *at = umbeli_new(settings, room * sizeof *at);
+    if (!at) return no_memory(diag);
+    if (h->n) memcpy(at, h->at, h->n * sizeof *at);
+    umbeli_delete(settings, h->at);
+    h->at = at;
+    h->room = room;
+    return UMBEL_OK;
+}
+
+static umbel_err add_exceptions(umbel_delta *d, umbel_diag *diag) {
+    const umbeli_exceptions *x = umbel_lookup_filter(d->from)->exceptions;
+    if (!x) return UMBEL_OK;
+    umbel_err e = reserve(&d->settings, &d->good, x->count, diag);
+    if (!e) memcpy(d->good.at, x->hashes, x->count * sizeof *x->hashes);
+    if (!e) d->good.n = x->count;
+    return e;
+}
+
+static umbel_err check_base(const umbel_lookup *from, double fpr, umbel_diag *diag) {
+    const umbel_filter *f = umbel_lookup_filter(from);
+    if (!f || !is_file(f)) return umbeli_invalid(diag, "from: must be a native file");
+    if (fpr == 0) fpr = f->shape.fpr;
+    if (!(fpr > 0 && fpr < 1)) {
+        return umbeli_invalid(diag, "fpr: must be given, since the base promises none");
+    }
+    return UMBEL_OK;
+}
+
+umbel_err umbel_delta_new(const umbel_lookup *from, double fpr, umbel_delta **out,
+                          umbel_diag *diag) {
+    umbel_err e = check_base(from, fpr, diag);
+    if (e) return e;
+    const umbel_filter *f = umbel_lookup_filter(from);
+    const umbeli_delta_chain *chain = umbeli_lookup_chain(from);
+    umbeli_delta *last = chain ? (umbeli_delta *)&umbeli_delta_chain_sums(chain)->last : NULL;
+    if (last && last->number == UMBELI_DELTA_MAX) {
+        return umbeli_fail(diag, UMBEL_EFULL,
+                           "number: 1024 deltas follow this base; build it again");
+    }
+    umbel_delta *d = umbeli_new(&f->settings, sizeof *d);
+    if (!d) return no_memory(diag);
+    d->settings = f->settings;
+    d->from = from;
+    d->delta = (umbeli_delta){.base = base_of(f),
+                              .before = last ? last->sum : f->file_sums[1],
+                              .number = last ? last->number + 1 : 1,
+                              .fpr = fpr != 0 ? fpr : f->shape.fpr};
+    umbel_lookup_hold(from);
+    e = add_exceptions(d, diag);
+    if (e) {
+        umbel_delta_free(d);
+    } else {
+        *out = d;
+    }
+    return e;
+}
+
+static umbel_err add_keys(umbel_delta *d, hashes *into, const umbel_key *keys, size_t n,
+                          umbel_diag *diag) {
+    umbel_err e = reserve(&d->settings, into, n, diag);
+    if (e) return e;
+    umbeli_native_hashes(&umbel_lookup_filter(d->from)->shape, keys, n, into->at + into->n);
+    into->n += n;
+    return UMBEL_OK;
+}
+
+umbel_err umbel_delta_keys(umbel_delta *d, uint32_t where, const umbel_key *keys, size_t n,
+                           umbel_diag *diag) {
+    uint8_t hit[BATCH];
+    umbel_err e = UMBEL_OK;
+    if (!where || where & ~(uint32_t)(UMBEL_DELTA_BEFORE | UMBEL_DELTA_AFTER)) {
+        return umbeli_invalid(diag, "where: must be before, after or both");
+    }
+    for (size_t from = 0; from < n && !e; from += BATCH) {
+        size_t some = n - from < BATCH ? n - from : BATCH;
+        if (where & UMBEL_DELTA_BEFORE) {
+            e = add_keys(d, &d->old, keys + from, some, diag);
+            umbeli_lookup_each(d->from, keys + from, some, hit);
+            for (size_t i = 0; i < some; i++) d->strange += !hit[i];
+        }
+        if (!e && where & UMBEL_DELTA_AFTER) e = add_keys(d, &d->now, keys + from, some, diag);
+    }
+    return e;
+}
+
+/* The key and, of a domain name, its parents, which a lookup would ask for as well. */
+static umbel_err add_good(umbel_delta *d, umbel_key key, umbel_diag *diag) {
+    const umbel_recipe *recipe = umbel_lookup_recipe(d->from);
+    umbel_err e = UMBEL_OK;
+    bool more = true;
+    while (more && !e) {
+        uint8_t hit;
+        umbeli_lookup_each(d->from, &key, 1, &hit);
+        e = add_keys(d, hit ? &d->found : &d->good, &key, 1, diag);
+        more = umbeli_recipe_next(recipe, &key);
+    }
+    return e;
+}
+
+umbel_err umbel_delta_never(umbel_delta *d, const umbel_key *good, size_t n, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    for (size_t i = 0; i < n && !e; i++) e = add_good(d, good[i], diag);
+    return e;
+}
+
+static umbel_err sort(const umbel_delta *d, hashes *h, umbeli_sorted *out, umbel_diag *diag) {
+    uint64_t *scratch = umbeli_new(&d->settings, (h->n + 1) * sizeof *scratch);
+    if (!scratch) return no_memory(diag);
+    if (h->n) h->n = umbeli_static_sort(h->at, scratch, h->n);
+    umbeli_delete(&d->settings, scratch);
+    *out = (umbeli_sorted){h->at, h->n};
+    return UMBEL_OK;
+}
+
+umbel_err umbel_delta_finish(umbel_delta *d, const void **bytes, size_t *len,
+                             umbel_delta_info *info, umbel_diag *diag) {
+    umbeli_list_change c = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
+    umbeli_delta_sums sums = {.added = 0};
+    if (d->strange) {
+        return umbeli_fail(diag, UMBEL_EMISMATCH, "before: some of these keys are not in the list");
+    }
+    umbel_err e = sort(d, &d->old, &c.old, diag);
+    if (!e) e = sort(d, &d->now, &c.now, diag);
+    if (!e) e = sort(d, &d->good, &c.good, diag);
+    if (!e) e = sort(d, &d->found, &c.found, diag);
+    umbeli_delete(&d->settings, d->bytes);
+    d->bytes = NULL;
+    if (!e) e = umbeli_delta_build(&d->delta, &c, &d->settings, &d->bytes, diag);
+    if (e) return e;
+    *bytes = d->bytes;
+    *len = (size_t)d->delta.len;
+    umbeli_delta_count(&sums, &d->delta);
+    if (info) *info = info_of(&sums);
+    return UMBEL_OK;
+}
+
+void umbel_delta_free(umbel_delta *d) {
+    if (!d) return;
+    umbeli_settings settings = d->settings;
+    umbeli_delete(&settings, d->old.at);
+    umbeli_delete(&settings, d->now.at);
+    umbeli_delete(&settings, d->good.at);
+    umbeli_delete(&settings, d->found.at);
+    umbeli_delete(&settings, d->bytes);
+    const umbel_lookup *from = d->from;
+    umbeli_delete(&settings, d);
+    umbel_lookup_free(from);
+}
+
+/* ---- reading ------------------------------------------------------------------------------ */
+
+umbel_err umbeli_deltas_read(const void *bytes, size_t len, const umbel_filter *base,
+                             umbeli_delta_chain **out, bool *aside, umbel_diag *diag) {
+    const umbeli_delta_base from = base_of(base);
+    umbel_diag why = {0};
+    umbel_err e = umbeli_delta_chain_new(bytes, len, &from, &base->settings, out, &why);
+    bool other = e == UMBEL_EMISMATCH && strcmp(why.field, "base") == 0;
+    if (aside) *aside = other;
+    if (e && diag) *diag = why;
+    return other ? UMBEL_OK : e;
+}
+
+/* The name of the file beside a list's. */
+static char *beside(const char *path, umbel_diag *diag) {
+    size_t len = strlen(path);
+    char *name = umbeli_new(&plain, len + sizeof UMBELI_DELTAS);
+    if (!name) {
+        (void)no_memory(diag);
+        return NULL;
+    }
+    memcpy(name, path, len);
+    memcpy(name + len, UMBELI_DELTAS, sizeof UMBELI_DELTAS);
+    return name;
+}
+
+/* All bytes of the file, which may be absent: then there are none. */
+static umbel_err read_beside(const char *name, umbeli_mapping *out, umbel_diag *diag) {
+    int fd;
+    *out = (umbeli_mapping){NULL, 0};
+    umbel_diag why = {0};
+    umbel_err e = umbeli_open(name, &fd, &why);
+    if (e && why.sys == ENOENT) return UMBEL_OK;
+    if (e) {
+        if (diag) *diag = why;
+        return e;
+    }
+    e = umbeli_bytes_of(fd, &plain, out, diag);
+    umbeli_close(fd);
+    return e;
+}
+
+umbel_err umbel_lookup_list(const umbel_filter *filter, const char *path, const char *recipe,
+                            const umbel_guard *guard, umbel_lookup **out, umbel_diag *diag) {
+    umbel_lookup *l = NULL;
+    umbeli_delta_chain *chain = NULL;
+    umbeli_mapping bytes = {NULL, 0};
+    if (diag) *diag = (umbel_diag){0};
+    char *name = beside(path, diag);
+    if (!name) return UMBEL_ENOMEM;
+    umbel_err e = read_beside(name, &bytes, diag);
+    uint64_t number;
+    if (!e && bytes.len && guard) {
+        e = guard->accept(guard->ctx, name, bytes.bytes, bytes.len, &number, diag);
+    }
+    if (!e && bytes.len) e = umbeli_deltas_read(bytes.bytes, bytes.len, filter, &chain, NULL, diag);
+    if (!e) e = umbel_lookup_new(filter, recipe, &l, e ? NULL : diag);
+    umbeli_delete(&plain, bytes.bytes);
+    umbeli_delete(&plain, name);
+    if (e) {
+        umbeli_delta_chain_free(chain);
+        return e;
+    }
+    umbeli_lookup_follow(l, chain);
+    *out = l;
+    return UMBEL_OK;
+}
+
+bool umbel_lookup_deltas(const umbel_lookup *lookup, umbel_delta_info *all) {
+    const umbeli_delta_chain *chain = umbeli_lookup_chain(lookup);
+    *all = chain ? info_of(umbeli_delta_chain_sums(chain)) : (umbel_delta_info){0};
+    return chain != NULL;
+}
+
+const char *umbel_delta_rebase(const umbel_delta_info *all, uint64_t base_bytes) {
+    enum { MANY = 30 };
+    if (all->number >= MANY) return "30 deltas: lookups slow down";
+    if (all->bytes > base_bytes / 2) return "half of the base's bytes";
+    return NULL;
+}
+
+/* ---- applying ----------------------------------------------------------------------------- */
+
+/* The checksums of a native file, of which no more is read. */
+static umbel_err identify(const char *path, umbeli_delta_base *base, umbel_diag *diag) {
+    umbeli_mapping m;
+    umbeli_native_header h;
+    umbel_err e = umbeli_mapping_open(path, &m, diag);
+    if (e) return e;
+    e = umbeli_native_read(m.bytes, m.len, &h, diag);
+    if (!e && m.len < h.payload_at + 8) e = umbeli_cut_off(diag, m.len, h.payload_at + 8);
+    if (!e) {
+        *base =
+            (umbeli_delta_base){h.checksum, umbeli_load_le64((const uint8_t *)m.bytes + m.len - 8)};
+    }
+    umbeli_mapping_close(m.bytes, m.len);
+    return e;
+}
+
+/* The deltas beside a list, and what comes to them. */
+typedef struct joined {
+    uint8_t *bytes;
+    size_t len;
+    umbeli_delta_sums sums;
+} joined;
+
+/* The one of this number that is there; false: there is none. */
+static bool there(const joined *j, uint32_t number, umbeli_delta *d) {
+    for (size_t at = 0; at < j->len; at += (size_t)d->len) {
+        if (umbeli_delta_read(j->bytes + at, j->len - at, d, NULL)) return false;
+        if (d->number == number) return true;
+    }
+    return false;
+}
+
+/* Those of another base make way. */
+static umbel_err take_old(joined *j, const umbeli_mapping *old, const umbeli_delta_base *base,
+                          umbel_diag *diag) {
+    const uint8_t *bytes = old->bytes;
+    umbel_diag why = {0};
+    umbel_err e = UMBEL_OK;
+    for (size_t at = 0; at < old->len && !e; at += (size_t)j->sums.last.len) {
+        umbeli_delta d;
+        e = umbeli_delta_read(bytes + at, old->len - at, &d, diag);
+        if (!e && !at && umbeli_delta_follows(&d, base, &j->sums, &why) &&
+            strcmp(why.field, "base") == 0) {
+            return UMBEL_OK;
+        }
+        if (!e) e = umbeli_delta_follows(&d, base, &j->sums, diag);
+        if (!e) umbeli_delta_count(&j->sums, &d);
+    }
+    if (e) return e;
+    if (old->len) memcpy(j->bytes, bytes, old->len);
+    j->len = old->len;
+    return UMBEL_OK;
+}
+
+/* One that is there already is passed over. */
+static umbel_err take_new(joined *j, const uint8_t *bytes, size_t len,
+                          const umbeli_delta_base *base, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    umbeli_delta d, same;
+    for (size_t at = 0; at < len && !e; at += (size_t)d.len) {
+        e = umbeli_delta_read(bytes + at, len - at, &d, diag);
+        if (e) return e;
+        if (there(j, d.number, &same) && same.sum == d.sum) continue;
+        e = umbeli_delta_follows(&d, base, &j->sums, diag);
+        if (e) return e;
+        umbeli_delta_count(&j->sums, &d);
+        memcpy(j->bytes + j->len, bytes + at, (size_t)d.len);
+        j->len += (size_t)d.len;
+    }
+    return e;
+}
+
+static umbel_err join(const umbeli_mapping *old, const void *bytes, size_t len,
+                      const umbeli_delta_base *base, joined *j, umbel_diag *diag) {
+    umbeli_delta_chain *chain = NULL;
+    if (!len) return umbeli_bad(diag, 0, "magic: not a delta");
+    j->bytes = umbeli_new(&plain, old->len + len);
+    if (!j->bytes) return no_memory(diag);
+    umbel_err e = take_old(j, old, base, diag);
+    if (!e) e = take_new(j, bytes, len, base, diag);
+    if (!e) e = umbeli_delta_chain_new(j->bytes, j->len, base, &plain, &chain, diag);
+    umbeli_delta_chain_free(chain); /* it can be made */
+    return e;
+}
+
+static umbel_err apply(const char *path, const char *name, double wait, const void *bytes,
+                       size_t len, joined *j, umbel_diag *diag) {
+    umbel_update *u = NULL;
+    umbeli_delta_base base;
+    umbeli_mapping old = {NULL, 0};
+    umbel_diag begun = {0};
+    umbel_err e = umbel_update_begin(name, wait, &u, &begun);
+    if (e) {
+        if (diag) *diag = begun;
+        return e;
+    }
+    e = identify(path, &base, diag);
+    if (!e) e = read_beside(name, &old, diag);
+    if (!e) e = join(&old, bytes, len, &base, j, diag);
+    bool same = !e && j->len == old.len && memcmp(j->bytes, old.bytes, old.len) == 0;
+    if (!e && !same) e = umbel_update_bytes(u, j->bytes, j->len, path, diag);
+    umbeli_delete(&plain, old.bytes);
+    umbel_update_end(u);
+    if (!e && diag && !diag->what) *diag = begun;
+    return e;
+}
+
+umbel_err umbel_delta_apply(const char *path, double wait_seconds, const void *bytes, size_t len,
+                            umbel_delta_info *all, umbel_diag *diag) {
+    joined j = {NULL, 0, {.added = 0}};
+    if (diag) *diag = (umbel_diag){0};
+    char *name = beside(path, diag);
+    if (!name) return UMBEL_ENOMEM;
+    umbel_err e = apply(path, name, wait_seconds, bytes, len, &j, diag);
+    if ((!e || e == UMBEL_EUNSYNCED) && all) *all = info_of(&j.sums);
+    umbeli_delete(&plain, j.bytes);
+    umbeli_delete(&plain, name);
+    return e;
+}

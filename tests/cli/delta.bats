@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: MIT
+#
+# delta.bats - umbel delta and umbel apply: lists that follow their changes
+
+load helper
+
+list() {
+    seq 1 2000 > old.txt
+    (seq 101 2000; seq 5001 5100) > new.txt
+    umbel build -q --kind tight -p 1e-6 -o list.umb old.txt
+}
+
+# How many lines of a file the list has.
+has() {
+    umbel check -c list.umb "$1" || true
+}
+
+next() {
+    umbel delta -q --from list.umb -o "$1" "$2" "$3"
+}
+
+@test "a list follows its delta: nothing lost, what left is out" {
+    list
+    run -0 --separate-stderr umbel delta --from list.umb -o 1.umd old.txt new.txt
+    [[ "$stderr" == "umbel: delta 1: 100 added, 100 removed, "* ]]
+    run -0 --separate-stderr umbel apply list.umb 1.umd
+    [[ "$stderr" == "umbel: 1 delta: 100 added, 100 removed, "* ]]
+    [ "$(has new.txt)" = 2000 ]
+    [ "$(seq 1 100 | umbel check -c list.umb)" = 0 ]
+}
+
+@test "deltas follow each other, and a key comes back" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    next 2.umd new.txt old.txt
+    umbel apply -q list.umb 2.umd
+    [ "$(has old.txt)" = 2000 ]
+    [ "$(seq 5001 5100 | umbel check -c list.umb)" = 0 ]
+}
+
+@test "the changes themselves instead of both lists" {
+    list
+    seq 1 100 > left.txt
+    seq 101 2000 > kept.txt
+    seq 5001 5100 > came.txt
+    next 1.umd old.txt new.txt
+    umbel delta -q --from list.umb -o other.umd --removed left.txt --kept kept.txt --added came.txt
+    cmp 1.umd other.umd
+    run -2 umbel delta --from list.umb -o 2.umd --added came.txt
+    [[ "$output" == *"--kept"* ]]
+    run -2 umbel delta --from list.umb -o 2.umd --kept kept.txt old.txt new.txt
+    [[ "$output" == *"cannot both be given"* ]]
+}
+
+@test "twice is once; a gap, another base and damage are refused by name" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    next 2.umd new.txt old.txt
+    umbel apply -q list.umb 1.umd
+    cmp 1.umd list.umb.deltas
+    rm list.umb.deltas
+    run -2 umbel apply list.umb 2.umd
+    [[ "$output" == *"2.umd: number: a delta before it is missing"* ]]
+    [ ! -e list.umb.deltas ]
+    umbel build -q -p 1% -o other.umb old.txt
+    run -2 umbel apply other.umb 1.umd
+    [[ "$output" == *"1.umd: base: it is for another base"* ]]
+    head -c 300 1.umd > short.umd
+    run -2 umbel apply list.umb short.umd
+    [[ "$output" == *"cut off"* ]]
+    run -2 umbel apply list.umb old.txt
+    [[ "$output" == *"magic: not a delta"* ]]
+    run -2 umbel apply list.umb missing.umd
+    umbel apply -q list.umb 1.umd 2.umd
+    [ "$(has old.txt)" = 2000 ]
+}
+
+@test "a damaged file beside a list is an error, not a wrong answer" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    printf X | dd of=list.umb.deltas bs=1 seek=200 conv=notrunc status=none
+    run -2 umbel check list.umb -e 5001
+    [[ "$output" == *"checksum"* ]]
+    run -2 umbel info list.umb
+    [[ "$output" == *"checksum"* ]]
+}
+
+@test "a new base takes the old one's place" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    umbel build -q -f --kind tight -p 1e-6 -o list.umb new.txt
+    run -0 umbel check -c list.umb new.txt
+    [[ "$output" == *"list.umb: warning: the deltas beside it are not used: base: it is for another base"* ]]
+    rm list.umb.deltas
+    next 1b.umd new.txt old.txt
+    cp 1.umd list.umb.deltas
+    umbel apply -q list.umb 1b.umd
+    cmp 1b.umd list.umb.deltas
+    [ "$(has old.txt)" = 2000 ]
+}
+
+@test "lines that the list does not have are not those before" {
+    list
+    run -2 umbel delta --from list.umb -o 1.umd new.txt old.txt
+    [[ "$output" == *"new.txt: has lines that list.umb does not have"* ]]
+    [ ! -e 1.umd ]
+}
+
+@test "good lines are not found, and domains have parents" {
+    printf '%s\n' bad.example worse.example > old.txt
+    printf '%s\n' bad.example ads.test '@@||good.ads.test^' > new.txt
+    umbel build -q --kind tight -p 10% --domains -o list.umb old.txt
+    seq 1 2000 | sed 's/$/.good.example/' > good.txt
+    umbel delta -q --from list.umb --never good.txt -o 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    [ "$(has good.txt)" = 0 ]
+    [ "$(umbel check list.umb -e a.b.ads.test -e x.bad.example)" = $'a.b.ads.test\nx.bad.example' ]
+    run -1 umbel check list.umb -e worse.example
+}
+
+@test "a keyed list: the secret is needed, and the delta keeps it" {
+    list
+    head -c 16 /dev/urandom > secret
+    umbel build -q -f -p 1e-6 --secret-file secret -o list.umb old.txt
+    run -2 umbel delta --from list.umb -o 1.umd old.txt new.txt
+    umbel delta -q --secret-file secret --from list.umb -o 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    [ "$(umbel check -c --secret-file secret list.umb new.txt)" = 2000 ]
+    [ "$(seq 1 100 | umbel check -c --secret-file secret list.umb)" = 0 ]
+}
+
+@test "info adds up the rates, and says when a new base pays" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    run -0 umbel info list.umb
+    [[ "$output" == *"rate with deltas   1 in 500,000"* ]]
+    [[ "$output" == *"new base           not yet"* ]]
+    umbel info --json list.umb > info.json
+    [ "$(jq -c '.deltas | [.number, .added, .removed, .guarded, .keys, .rebase]' info.json)" = \
+        '[1,100,100,0,2000,null]' ]
+    [ "$(jq .fpr_with_deltas info.json)" = 2e-06 ] || [ "$(jq .fpr_with_deltas info.json)" = 0.000002 ]
+    before=new.txt after=old.txt
+    for i in $(seq 2 30); do
+        next "$i.umd" "$before" "$after"
+        umbel apply -q list.umb "$i.umd"
+        t=$before before=$after after=$t
+    done
+    run -0 umbel info list.umb
+    [[ "$output" == *"new base           30 deltas"* ]] || [[ "$output" == *"half of the base"* ]]
+    [ "$(umbel info --json list.umb | jq '.deltas.rebase | type')" = '"string"' ]
+}
+
+@test "check --follow-filter goes on with the next delta" {
+    list
+    mkfifo lines
+    next 1.umd old.txt new.txt
+    umbel check --mark --follow-filter list.umb < lines > out.txt 2> err.txt 3>&- &
+    check=$!
+    exec 4> lines
+    echo 5001 >&4
+    eventually grep -q 5001 out.txt
+    umbel apply -q list.umb 1.umd
+    echo 5001 >&4
+    eventually grep -q yes out.txt
+    exec 4>&-
+    wait $check
+    [ "$(cat out.txt)" = $'no\t5001\nyes\t5001' ]
+    [[ "$(cat err.txt)" == *"was replaced: using the new filter"* ]]
+}
