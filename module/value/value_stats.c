@@ -7,6 +7,7 @@
 #include "kind/kind.h"
 #include "kind/static/static.h"
 #include "kind/static/tight.h"
+#include "plan/exact_layout.h"
 #include "value/layer_plan.h"
 #include "value/server_memory.h"
 #include "value/value_unboxed.h"
@@ -80,13 +81,15 @@ static bool sample_counters(const umbel_filter *f, umbel_measurement *out) {
 /* For filters that are built once: keys and rate do not depend on the bits. */
 static void sample_built(const umbel_filter *f, umbel_measurement *out) {
     uint64_t keys = umbeli_keys_added(f);
-    bool tight = f->shape.kind == UMBEL_KIND_TIGHT;
+    const umbeli_tight_layout *prints = &umbeli_tight_of(f)->ribbon.layout;
+    umbel_kind kind = f->shape.kind;
     *out = (umbel_measurement){
         .bits = 8 * (uint64_t)SAMPLE,
         .bits_set = umbeli_bits_count(f->data, SAMPLE),
         .keys = (double)keys,
-        .rate = tight ? umbeli_tight_rate(&umbeli_tight_of(f)->ribbon.layout, keys)
-                      : umbeli_static_rate(&umbeli_static_of(f)->layout, keys),
+        .rate = kind == UMBEL_KIND_TIGHT   ? umbeli_tight_rate(prints, keys)
+                : kind == UMBEL_KIND_EXACT ? umbeli_exact_rate(prints, keys)
+                                           : umbeli_static_rate(&umbeli_static_of(f)->layout, keys),
     };
     scale_bits((double)f->shape.bits / (double)out->bits, out);
 }
@@ -97,7 +100,8 @@ static bool sample_large(const umbel_filter *f, umbel_measurement *out) {
     switch (f->shape.kind) {
     case UMBEL_KIND_COUNTING: return sample_counters(f, out);
     case UMBEL_KIND_STATIC:
-    case UMBEL_KIND_TIGHT: sample_built(f, out); return true;
+    case UMBEL_KIND_TIGHT:
+    case UMBEL_KIND_EXACT: sample_built(f, out); return true;
     default: return false;
     }
 }
