@@ -111,15 +111,15 @@ static void ask_deltas(const umbel_lookup *l, batch b, uint8_t *hit) {
     const umbel_filter *f = l->filter;
     uint64_t own[BATCH];
     for (size_t from = 0; from < b.n; from += BATCH) {
-        size_t some = b.n - from < BATCH ? b.n - from : BATCH;
+        size_t count = b.n - from < BATCH ? b.n - from : BATCH;
         const uint64_t *hashes = b.hashes && l->hashed ? b.hashes + from : own;
-        if (hashes == own) umbeli_native_hashes(&f->shape, b.keys + from, some, own);
+        if (hashes == own) umbeli_native_hashes(&f->shape, b.keys + from, count, own);
         if (l->hashed) {
-            umbel_contains_hashes(f, hashes, some, hit + from);
+            umbel_contains_hashes(f, hashes, count, hit + from);
         } else {
-            umbel_contains_many(f, b.keys + from, some, hit + from);
+            umbel_contains_many(f, b.keys + from, count, hit + from);
         }
-        umbeli_delta_chain_ask(l->deltas, hashes, some, hit + from);
+        umbeli_delta_chain_ask(l->deltas, hashes, count, hit + from);
     }
 }
 
@@ -194,8 +194,8 @@ static void ask(const umbel_lookup *l, batch b, const umbel_confirm *confirm, ui
     keys_are_in(l, b, confirm, hit);
     for (size_t i = 0; found && i < b.n; i++) found[i] = hit[i] ? b.keys[i] : (umbel_key){NULL, 0};
     for (size_t from = 0; l->parents && from < b.n; from += BATCH) {
-        size_t some = b.n - from < BATCH ? b.n - from : BATCH;
-        ask_parents(l, b.keys + from, some, confirm, hit + from, found ? found + from : NULL);
+        size_t count = b.n - from < BATCH ? b.n - from : BATCH;
+        ask_parents(l, b.keys + from, count, confirm, hit + from, found ? found + from : NULL);
     }
 }
 
@@ -246,8 +246,8 @@ static umbel_err tell_lookups(asking a, const umbel_recipe *recipe, const umbel_
     const umbel_confirm by = {ask_never, &a};
     uint8_t hit[BATCH];
     for (size_t from = 0; from < n && !a.err; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        ask(&every, (batch){good + from, NULL, some}, &by, hit, NULL);
+        size_t count = n - from < BATCH ? n - from : BATCH;
+        ask(&every, (batch){good + from, NULL, count}, &by, hit, NULL);
     }
     return a.err;
 }
@@ -268,9 +268,9 @@ umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe, co
 static size_t room_for(const umbel_lookup *l, const umbel_key *texts, size_t n) {
     size_t most = 0;
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH, bytes = 0;
-        for (size_t i = 0; i < some; i++) bytes += texts[from + i].len;
-        size_t room = umbel_recipe_room(l->recipe, some, bytes);
+        size_t count = n - from < BATCH ? n - from : BATCH, bytes = 0;
+        for (size_t i = 0; i < count; i++) bytes += texts[from + i].len;
+        size_t room = umbel_recipe_room(l->recipe, count, bytes);
         if (room > most) most = room;
     }
     return most;
@@ -281,10 +281,10 @@ static void ask_texts(const umbel_lookup *l, umbel_recipe_use use, const umbel_k
     umbel_key keys[BATCH];
     uint8_t own[BATCH];
     for (size_t from = 0; from < n; from += BATCH) {
-        size_t some = n - from < BATCH ? n - from : BATCH;
-        memcpy(keys, texts + from, some * sizeof *keys);
-        umbel_recipe_apply(l->recipe, use, keys, some, scratch, states ? states + from : own);
-        ask(l, (batch){keys, NULL, some}, NULL, hit + from, NULL);
+        size_t count = n - from < BATCH ? n - from : BATCH;
+        memcpy(keys, texts + from, count * sizeof *keys);
+        umbel_recipe_apply(l->recipe, use, keys, count, scratch, states ? states + from : own);
+        ask(l, (batch){keys, NULL, count}, NULL, hit + from, NULL);
     }
 }
 
