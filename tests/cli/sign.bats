@@ -132,6 +132,29 @@ teardown() {
     [[ $output == *"red ?[31m next"* ]]
 }
 
+@test "sign: deltas" {
+    prepare
+    urls 11 1010 > new.txt
+    umbel sign -q -s a.key bad.umb
+    umbel delta -q --from bad.umb -o 1.umd list.txt new.txt
+    cp bad.umb base.umb
+    refused "1.umd: is not signed" umbel apply --key a.pub bad.umb 1.umd
+    umbel sign -q -s m.key 1.umd
+    refused "1.umd: signed by another key" umbel apply --key a.pub bad.umb 1.umd
+    [ ! -e bad.umb.deltas ]
+    umbel sign -q -s a.key 1.umd
+    umbel apply -q --key a.pub bad.umb 1.umd
+    run umbel check bad.umb -e "$one"
+    [ "$status" -eq 1 ] # it was taken out
+    # What stands beside the list must be signed as well: a stranger's deltas would take names out.
+    refused "is not signed" umbel check --key a.pub bad.umb -e "$one"
+    umbel sign -q -s a.key bad.umb.deltas
+    run umbel check --key a.pub bad.umb -e "$one"
+    [ "$status" -eq 1 ]
+    new=$(tail -1 new.txt)
+    [ "$(umbel check --key a.pub bad.umb -e "$new")" = "$new" ]
+}
+
 # publish FIRST LAST KEY NUMBER: as the guide says, the signature first.
 publish() {
     urls "$1" "$2" > new.txt
