@@ -36,8 +36,9 @@
  * More headers: umbel_plan.h (sizes and rates in advance), umbel_foreign.h (other systems'
  * filters), umbel_recipe.h (records into keys), umbel_lookup.h (texts looked up, in files that are
  * replaced).  With versions of their own: umbel_text.h (numbers as people write them, clocks of
- * windows), umbel_records.h (files of records), umbel_redis.h, umbel.hpp (C++), umbel_table.h and
- * umbel_leveldb.h (separate libraries).  umbel_experimental.h promises nothing.
+ * windows), umbel_records.h (files of records), umbel_never.h (exceptions of a filter that exists),
+ * umbel_redis.h, umbel.hpp (C++), umbel_table.h, umbel_leveldb.h and umbel_sign.h (separate
+ * libraries).  umbel_experimental.h promises nothing.
  */
 #ifndef UMBEL_H
 #define UMBEL_H
@@ -178,8 +179,13 @@ typedef struct umbel_build_report {
 UMBEL_API umbel_err umbel_builder_new(const umbel_params *params, const umbel_opts *opts,
                                       umbel_builder **out, umbel_diag *diag);
 /* Keys that must never be found unless they are added as well; all of them before the first add.
- * An exact filter is built so that it finds none of them, whatever their number; filters of other
- * kinds get exceptions, as described at umbel_never. */
+ * An exact filter is built so that it finds none of them, whatever their number.  In filters of
+ * other kinds, those that are found although they were not added become exceptions: exact hashes,
+ * stored in native files, that lookups compare after a hit.  An exception never hides a key: adding
+ * its key drops it.  Adding other keys leaves exceptions valid but umbel_info.outdated, since the
+ * filter may then find keys that it did not find before.  Merging, folding and clearing drop all
+ * exceptions.  Concurrent filters cannot have any.  UMBEL_EFULL above 64,000 exceptions: promise a
+ * lower rate. */
 UMBEL_API umbel_err umbel_builder_never(umbel_builder *builder, const umbel_key *keys, size_t n,
                                         umbel_diag *diag);
 UMBEL_API umbel_err umbel_builder_add(umbel_builder *builder, const umbel_key *keys, size_t n,
@@ -188,26 +194,6 @@ UMBEL_API umbel_err umbel_builder_finish(umbel_builder *builder, umbel_filter **
                                          umbel_diag *diag);
 UMBEL_API void umbel_builder_report(const umbel_builder *builder, umbel_build_report *report);
 UMBEL_API void umbel_builder_free(umbel_builder *builder);
-
-/* Good keys that must never be found.  Ask about all of them, then show every key that goes into
- * the filter, then finish.  Good keys that the filter finds although they were not shown become its
- * exceptions: exact hashes, stored in native files, that lookups compare after a hit.  An exception
- * never hides a key: adding its key drops it.  Adding other keys leaves exceptions valid but
- * umbel_info.outdated, since the filter may then find good keys that it did not find before.
- * Merging, folding and clearing drop all exceptions.  Concurrent filters cannot have any.  params
- * and opts have the filter's kind, seed and secret.  Takes 8 bytes per good key, 24 if the kind is
- * auto or classic, and up to three times that while more come.  UMBEL_EFULL above 64,000
- * exceptions: promise a lower rate. */
-typedef struct umbel_never umbel_never;
-UMBEL_API umbel_err umbel_never_new(const umbel_params *params, const umbel_opts *opts,
-                                    umbel_never **out, umbel_diag *diag);
-UMBEL_API umbel_err umbel_never_ask(umbel_never *never, const umbel_key *good, size_t n,
-                                    umbel_diag *diag);
-UMBEL_API umbel_err umbel_never_show(umbel_never *never, const umbel_key *members, size_t n,
-                                     umbel_diag *diag);
-UMBEL_API umbel_err umbel_never_finish(umbel_never *never, umbel_filter *filter,
-                                       umbel_build_report *report, umbel_diag *diag);
-UMBEL_API void umbel_never_free(umbel_never *never);
 
 /* ---- Keys --------------------------------------------------------------------------------- */
 
@@ -356,7 +342,7 @@ typedef struct umbel_info {
     bool frozen;          /* read-only                                                            */
     bool concurrent;
     bool manual;         /* windows that only umbel_advance advances                             */
-    uint32_t exceptions; /* good keys that would be found by mistake (umbel_never), and are not  */
+    uint32_t exceptions; /* good keys that would be found by mistake, and are not                */
     bool outdated;       /* keys were added after the exceptions were found                      */
     bool takes_hashes;   /* umbel_hash_many and its like work                                    */
     uint8_t reserved8[2];
@@ -511,11 +497,6 @@ struct umbel_opts {
     bool unchecked;           /* views and mapped files are not checked at all: see umbel_damage  */
     uint64_t reserved[4];
 };
-
-/* Reads umbel_opts.secret from the contents of a file: 16 bytes, which must not all be text (a
- * password is not a secret), or 32 hexadecimal digits, with or without a line ending. */
-UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret,
-                                       umbel_diag *diag);
 
 UMBEL_API const char *umbel_kind_name(umbel_kind kind); /* "blocked"; NULL: no such kind   */
 UMBEL_API bool umbel_kind_named(const char *name, umbel_kind *kind);

@@ -77,12 +77,10 @@ UMBEL_API umbel_err umbel_lookup_keys(const umbel_lookup *lookup, const umbel_ke
                                       const umbel_confirm *confirm, uint8_t *hit, umbel_key *found,
                                       umbel_diag *diag);
 
-/* umbel_builder_never and umbel_never_ask for good keys that will be looked up under this recipe:
+/* umbel_builder_never for good keys that will be looked up under this recipe:
  * about their parents as well, which a lookup would find by mistake. */
 UMBEL_API umbel_err umbel_builder_never_lookups(umbel_builder *builder, const umbel_recipe *recipe,
                                                 const umbel_key *good, size_t n, umbel_diag *diag);
-UMBEL_API umbel_err umbel_never_lookups(umbel_never *never, const umbel_recipe *recipe,
-                                        const umbel_key *good, size_t n, umbel_diag *diag);
 
 /* ---- Deltas: small updates of a list ------------------------------------------------------ */
 

@@ -36,6 +36,11 @@ UMBEL_API umbel_err umbel_parse_size(const char *text, uint64_t *out, umbel_diag
 UMBEL_API umbel_err umbel_parse_rate(const char *text, double *out, umbel_diag *diag);
 UMBEL_API umbel_err umbel_parse_duration(const char *text, uint64_t *out, umbel_diag *diag);
 
+/* Reads umbel_opts.secret from the contents of a file: 16 bytes, which must not all be text (a
+ * password is not a secret), or 32 hexadecimal digits, with or without a line ending. */
+UMBEL_API umbel_err umbel_parse_secret(const void *bytes, size_t len, uint8_t *secret,
+                                       umbel_diag *diag);
+
 #define UMBEL_DURATION_MAX UINT64_C(1000000000000)
 #define UMBEL_QUANTITY 40 /* bytes: enough for any of these texts */
 

@@ -17,6 +17,7 @@
 #include "umbel_experimental.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 #include "umbel_plan.h"
 #include "umbel_table.h"
 #include "umbel_text.h"

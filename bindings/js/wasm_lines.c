@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 #include "umbel_records.h"
 #include "wasm_exports.h"
 

@@ -16,6 +16,7 @@
 
 #include "miscadmin.h"
 #include "storage/fd.h"
+#include "umbel_text.h"
 #include "utils/guc.h"
 
 int pgu_cache_kb = 64 * 1024;

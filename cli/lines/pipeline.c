@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "lines/split.h"
+#include "umbel_never.h"
 #include "umbel_text.h"
 
 enum { TYPICAL_BLOCK = CLI_BLOCK + (16 << 10) }; /* including the rest of its last line */

@@ -12,6 +12,7 @@
 #include "base/output.h"
 #include "lines/input.h"
 #include "options/options.h"
+#include "umbel_never.h"
 #include "umbel_records.h"
 
 typedef struct cli_batch {

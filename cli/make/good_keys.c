@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/safe_text.h"
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 #include "umbel_text.h"
 
 static void need(umbel_err e, const umbel_diag *diag) {

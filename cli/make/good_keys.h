@@ -8,6 +8,7 @@
 #include "lines/pipeline.h"
 #include "options/filter_options.h"
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 
 typedef struct cli_good_keys {
     umbel_never *never; /* NULL: there are none, or a builder has them */

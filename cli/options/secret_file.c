@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "options/filter_options.h"
+#include "umbel_text.h"
 
 enum { SECRET = 16, ROOM = 2 * SECRET + 3 };
 

@@ -9,6 +9,7 @@
 #include "kind/static/static.h"
 #include "plan/plan.h"
 #include "umbel_foreign.h"
+#include "umbel_never.h"
 
 /* ---- creating ------------------------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #include "core/memory.h"
 #include "hash/native_hash.h"
 #include "recipe/recipe.h"
+#include "umbel_never.h"
 #include "umbel_recipe.h"
 
 enum { BATCH = 512, STACK = 4096 };

@@ -18,6 +18,7 @@
 #include "kind/classic/classic.h"
 #include "kind/exceptions.h"
 #include "kind/kind.h"
+#include "umbel_never.h"
 
 enum { BATCH = 256, FIRST_ROOM = 1024 };
 static const uint32_t most = UINT32_C(1) << 31;

@@ -3,6 +3,7 @@
 
 #include "core/diag.h"
 #include "core/text.h"
+#include "umbel_text.h"
 
 enum { MAX_THREADS = 1024 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 
 static void need(umbel_err e, const umbel_diag *diag, const char *what) {
     char text[256];

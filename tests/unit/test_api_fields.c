@@ -11,6 +11,7 @@
 #include "any_filter.h"
 #include "every_format.h"
 #include "umbel_foreign.h"
+#include "umbel_text.h"
 #include "watched_memory.h"
 
 static const uint8_t secret[17] = "sixteen letters.";

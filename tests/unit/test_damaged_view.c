@@ -17,6 +17,7 @@
 #include "native_file.h"
 #include "subjects.h"
 #include "umbel_experimental.h"
+#include "umbel_never.h"
 
 /* Adds beyond the first layer of a scalable filter give it packed hashes and another filter. */
 static const struct {

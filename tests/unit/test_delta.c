@@ -19,6 +19,7 @@
 #include "hash/xxh.h"
 #include "random_keys.h"
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 
 enum { FIXED = 160 /* bytes before the cells */ };
 

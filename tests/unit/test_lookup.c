@@ -18,6 +18,7 @@
 #include "native_file.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
+#include "umbel_never.h"
 
 static char path[] = "/tmp/umbel-lookup-XXXXXX";
 

@@ -13,6 +13,7 @@
 #include "native_judge.h"
 #include "random_keys.h"
 #include "subjects.h"
+#include "umbel_never.h"
 
 enum { GOOD = 4000, MEMBERS = 8000, IN_BOTH = 50, STRANGERS = 4000 };
 static const uint8_t secret[17] = "sixteen bytes it";
