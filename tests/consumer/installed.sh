@@ -87,6 +87,10 @@ listed bad.example" ] || fail "contrib/blocklist.cpp: $answer"
     if has umbel-table; then
         both table_consumer "$here/table_consumer.c" umbel-table "$root/tests/golden/table/keys300.ldb"
     fi
+    if has umbel-sign; then
+        both sign_consumer "$here/sign_consumer.c" umbel-sign "$root/tests/golden/minisign/list" \
+            RWREYQazd5Bd4fnocBacS23YlqbCFrlH+CPGbwemgFgScPH+Z5Of7wHU
+    fi
     if has umbel-leveldb; then
         both leveldb_c "$here/leveldb_consumer.c" umbel-leveldb database/c
         cc=$cxx

@@ -11,8 +11,8 @@ trap 'rm -rf "$tmp"' EXIT
 step() { echo "-- $*"; }
 fail() { echo "FAILED: $*"; exit 1; }
 
-packages="umbel umbel-doc libumbel0.4 libumbel-table0.4 libumbel-leveldb0.4 libumbel-dev libumbel-table-dev
-          libumbel-leveldb-dev redis-umbel python3-umbel postgresql-15-umbel lua-umbel"
+packages="umbel umbel-doc libumbel0.4 libumbel-table0.4 libumbel-leveldb0.4 libumbel-sign0.4 libumbel-dev libumbel-table-dev
+          libumbel-leveldb-dev libumbel-sign-dev redis-umbel python3-umbel postgresql-15-umbel lua-umbel"
 version=$(sed -n 's/^#define UMBEL_VERSION "\(.*\)"/\1/p' "$root/include/umbel.h")
 soversion=${version%.*}
 package_file() { echo "$folder/$1_$version-"*.deb; }
@@ -45,7 +45,7 @@ grep -q 'tests of the build tree passed' "$folder/build.log" || fail "the packag
 
 step symbols
 cd "$root"
-for library in libumbel libumbel-table libumbel-leveldb; do
+for library in libumbel libumbel-table libumbel-leveldb libumbel-sign; do
     symbols=debian/$library$soversion.symbols
     check() { # as debian/rules has it
         rm -f "$tmp/generated"
@@ -60,7 +60,7 @@ for library in libumbel libumbel-table libumbel-leveldb; do
     if check "$tmp/came" >/dev/null 2>&1; then fail "$library has a new function, and nothing failed"; fi
 done
 # Programs depend on the version of the package that they were built with, if they say so in their control.
-for library in libumbel libumbel-table libumbel-leveldb; do
+for library in libumbel libumbel-table libumbel-leveldb libumbel-sign; do
     dpkg-deb -I "$(package_file $library$soversion)" symbols | grep -qx "\* Build-Depends-Package: $library-dev" ||
         fail "$library's symbols do not name $library-dev"
 done
@@ -106,6 +106,8 @@ cc -std=c11 "$root/tests/consumer/consumer.c" -o consumer $(flags umbel)
 ./consumer
 cc -std=c11 "$root/tests/consumer/table_consumer.c" -o table_consumer $(flags umbel-table)
 ./table_consumer "$root/tests/golden/table/keys300.ldb"
+cc -std=c11 "$root/tests/consumer/sign_consumer.c" -o sign_consumer $(flags umbel-sign)
+./sign_consumer "$root/tests/golden/minisign/list" RWREYQazd5Bd4fnocBacS23YlqbCFrlH+CPGbwemgFgScPH+Z5Of7wHU
 c++ -std=c++17 "$root/tests/consumer/leveldb_consumer.cc" -o leveldb_consumer $(flags umbel-leveldb)
 mkdir database
 ./leveldb_consumer database
