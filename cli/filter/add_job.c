@@ -51,7 +51,7 @@ void cli_add_job_check_error(const cli_add_job *a, umbel_err e) {
     }
     if (e == UMBEL_EFROZEN) {
         cli_die(a->name, "build it again from all of its keys",
-                "a %s filter is built once and cannot be changed", umbel_kind_name(info.kind));
+                "%s filters are built once and cannot be changed", umbel_kind_name(info.kind));
     }
     umbel_format_info format;
     if (e == UMBEL_EINVAL && umbel_format_describe(info.format, &format)) {

@@ -314,7 +314,7 @@ void cli_plan_report_plot(const umbel_plan *plan) {
     if (cli_is_built_once(plan->kind)) {
         putchar('\n');
         cli_print_sentence(
-            "A %s filter is built once, for the keys that it has: its rate does not change.",
+            "A filter of kind %s is built once, for the keys that it has: its rate does not change.",
             umbel_kind_name(plan->kind));
         return;
     }

@@ -13,7 +13,7 @@ load helper
     cmp s.umb j.umb
     umbel build -q --kind static -p 1% --tmp . -o t.umb keys
     cmp s.umb t.umb
-    refused "a static filter is built once and cannot be changed (build it again from all of its keys)" \
+    refused "static filters are built once and cannot be changed (build it again from all of its keys)" \
         umbel add -q s.umb keys
     refused "keys cannot be removed from this kind" umbel remove -q s.umb keys
 }

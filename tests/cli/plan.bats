@@ -181,6 +181,6 @@ P
 
 @test "plan: what is built once has no curve" {
     umbel plan -n 1e6 -p 1% --kind tight --plot > out
-    grep -q "^A tight filter is built once" out
+    grep -q "^A filter of kind tight is built once" out
     ! grep -q "the plan" out
 }
