@@ -372,41 +372,34 @@ export function bind(module) {
   function startBuild({ secret, never, ...rest }, total) {
     const goodKeys = never ? batchOf(never) : [];
     if (rest.kind === undefined) rest.kind = 'static';
-    if (rest.fpr === undefined && rest.bytes === undefined) rest.fpr = 0.01;
+    const follows = rest.kind === 'exact'; // the rate, from the numbers of keys and good keys
+    if (rest.fpr === undefined && rest.bytes === undefined && !follows) rest.fpr = 0.01;
     const counts = engine.isBuiltOnce(rest.kind) || rest.capacity !== undefined;
     if (!counts && !(rest.fpr && rest.bytes)) {
       if (total === undefined) throw new RangeError('capacity: a stream does not say how many keys will come');
       rest.capacity = Math.max(total, 1);
     }
     let builder = 0;
-    let good = 0;
     const dispose = () => {
       wasm.builder_dispose(builder);
-      wasm.never_dispose(good);
-      builder = good = 0;
+      builder = 0;
     };
+    const take = (keys, good) => engine.inBatches(keys, (count) => {
+      engine.must(wasm.builder_add(builder, good, engine.staging, engine.ends, count));
+    });
     try {
       engine.withSecret(secret, () => {
         engine.setParams(rest);
         builder = engine.must(wasm.builder());
-        if (never) good = engine.must(wasm.never());
       });
-      engine.inBatches(goodKeys, (count) => {
-        engine.must(wasm.never_ask(good, engine.staging, engine.ends, count));
-      });
+      take(goodKeys, 1);
     } catch (error) {
       dispose();
       throw error;
     }
     return {
-      add: (keys) => engine.inBatches(keys, (count) => {
-        engine.must(wasm.builder_add(builder, good, engine.staging, engine.ends, count));
-      }),
-      finish: () => {
-        const filter = new Filter(inside, engine.must(wasm.builder_finish(builder)));
-        if (good) engine.must(wasm.never_finish(good, handleOf(filter)));
-        return filter;
-      },
+      add: (keys) => take(keys, 0),
+      finish: () => new Filter(inside, engine.must(wasm.builder_finish(builder))),
       dispose,
     };
   }

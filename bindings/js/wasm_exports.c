@@ -17,7 +17,6 @@
 #include "umbel_experimental.h"
 #include "umbel_foreign.h"
 #include "umbel_lookup.h"
-#include "umbel_never.h"
 #include "umbel_plan.h"
 #include "umbel_table.h"
 #include "umbel_text.h"
@@ -242,22 +241,6 @@ EXPORT("builder_dispose") void wasm_builder_dispose(umbel_builder *b) {
     umbel_builder_free(b);
 }
 
-/* Good keys: ask about all of them, show every key that the builder gets, finish. */
-EXPORT("never") umbel_never *wasm_never(void) {
-    umbel_never *never = NULL;
-    begin();
-    return ok(umbel_never_new(&params, opts(), &never, &diag)) ? never : NULL;
-}
-
-EXPORT("never_finish") int wasm_never_finish(umbel_never *never, umbel_filter *f) {
-    begin();
-    return ok(umbel_never_finish(never, f, NULL, &diag));
-}
-
-EXPORT("never_dispose") void wasm_never_dispose(umbel_never *never) {
-    umbel_never_free(never);
-}
-
 /* ---- Keys --------------------------------------------------------------------------------- */
 
 /* -1 on failure, else whether it was new. */
@@ -350,26 +333,17 @@ int wasm_has_texts(const umbel_filter *f, const uint8_t *data, const uint32_t *e
     return 1;
 }
 
-/* never may be NULL. */
+/* Adds keys or, with good 1, tells of good ones, all of which come first. */
 EXPORT_API("builder_add")
-int wasm_builder_add(umbel_builder *b, umbel_never *never, const uint8_t *data,
-                     const uint32_t *ends, size_t n) {
+int wasm_builder_add(umbel_builder *b, int good, const uint8_t *data, const uint32_t *ends,
+                     size_t n) {
     begin();
     for (size_t from = 0; from < n;) {
         size_t filled = fill_batch(data, ends, from, n);
-        if (!ok(umbel_builder_add(b, batch, filled, &diag))) return 0;
-        if (never && !ok(umbel_never_show(never, batch, filled, &diag))) return 0;
-        from += filled;
-    }
-    return 1;
-}
-
-EXPORT_API("never_ask")
-int wasm_never_ask(umbel_never *never, const uint8_t *data, const uint32_t *ends, size_t n) {
-    begin();
-    for (size_t from = 0; from < n;) {
-        size_t filled = fill_batch(data, ends, from, n);
-        if (!ok(umbel_never_ask(never, batch, filled, &diag))) return 0;
+        if (!ok(good ? umbel_builder_never(b, batch, filled, &diag)
+                     : umbel_builder_add(b, batch, filled, &diag))) {
+            return 0;
+        }
         from += filled;
     }
     return 1;

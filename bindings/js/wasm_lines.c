@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "umbel_lookup.h"
-#include "umbel_never.h"
 #include "umbel_records.h"
 #include "wasm_exports.h"
 
@@ -147,21 +146,19 @@ static size_t only_keys(const umbel_records_batch *b) {
     return n;
 }
 
-/* Adds the records of a piece to the builder or, without one, to the good keys; 0: it failed.
- * never may be NULL if there is a builder.  numbers: records, those without the part, malformed
- * ones. */
+/* Adds the records of a piece to the builder or, with good 1, tells it of them as good keys; 0: it
+ * failed.  numbers: records, those without the part, malformed ones. */
 EXPORT("build_lines")
-int wasm_build_lines(umbel_builder *builder, umbel_never *never, umbel_records *records,
-                     const uint8_t *bytes, size_t len, int last) {
+int wasm_build_lines(umbel_builder *builder, int good, umbel_records *records, const uint8_t *bytes,
+                     size_t len, int last) {
     umbel_diag diag = {0};
     umbel_records_batch b = {0};
     tally t = {0};
     umbel_err e = umbel_records_feed(records, bytes, len, last != 0, &diag);
     while (!e && !(e = umbel_records_next(records, &b, &diag)) && b.n) {
         size_t n = only_keys(&b);
-        e = builder ? umbel_builder_add(builder, with_key, n, &diag)
-                    : umbel_never_ask(never, with_key, n, &diag);
-        if (!e && builder && never) e = umbel_never_show(never, with_key, n, &diag);
+        e = good ? umbel_builder_never(builder, with_key, n, &diag)
+                 : umbel_builder_add(builder, with_key, n, &diag);
         count(&t, &b);
     }
     wasm_put_numbers((const double[]){t.records, t.nothing, t.malformed}, 3);

@@ -468,24 +468,21 @@ async function build({ file, never, kind, fpr, bytes, capacity, crlf }, task) {
   const words = crlf ? 'line crlf' : 'line';
   const recipe = new umbel.Recipe(words);
   const records = engine.must(engine.wasm.records(umbel.recipeOf(recipe), RECORD));
-  let good = 0;
   let asked = 0;
   let lines = 0;
   try {
     if (never) {
-      good = engine.must(engine.wasm.never());
       asked = engine.must(engine.wasm.records(umbel.recipeOf(recipe), RECORD));
       await inLines(never, { id: task.id, progress: () => {} }, (at, length, last) => {
-        engine.must(engine.wasm.build_lines(0, good, asked, at, length, last ? 1 : 0));
+        engine.must(engine.wasm.build_lines(builder, 1, asked, at, length, last ? 1 : 0));
       });
     }
     await inLines(file, part(passes - 1), (at, length, last) => {
-      engine.must(engine.wasm.build_lines(builder, good, records, at, length, last ? 1 : 0));
+      engine.must(engine.wasm.build_lines(builder, 0, records, at, length, last ? 1 : 0));
       lines += engine.numbers(1)[0];
     });
     const filter = umbel.wrap(engine.must(engine.wasm.builder_finish(builder)));
     try {
-      if (good) engine.must(engine.wasm.never_finish(good, umbel.handleOf(filter)));
       if (crlf) filter.recipe = words;
       const { seed, fingerprint, ...info } = filter.info();
       return { lines, ...unseen(records), info, now: filter.measure(),
@@ -498,7 +495,6 @@ async function build({ file, never, kind, fpr, bytes, capacity, crlf }, task) {
     engine.wasm.records_free(asked);
     recipe.free();
     engine.wasm.builder_dispose(builder);
-    engine.wasm.never_dispose(good);
   }
 }
 

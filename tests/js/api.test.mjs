@@ -105,6 +105,12 @@ test('good keys are never found, members always', () => {
     }
     assert.equal(plain.info().exceptions, 0);
   }
+  const exact = Filter.build(members, { kind: 'exact', never: [...good, 'bad7'] });
+  assert.equal(exact.info().universe, 5000);
+  assert.equal(exact.info().exceptions, 0);
+  assert.ok(exact.info().bits < 5 * 2000);
+  assert.ok(exact.hasMany(members).every((hit) => hit === 1));
+  assert.ok(Filter.fromBytes(exact.toBytes()).hasMany(good).every((hit) => hit === 0));
   assert.throws(() => Filter.build(['a'], { never: [5] }), TypeError);
   const many = Array.from({ length: 200000 }, (_, i) => String(i));
   assert.throws(() => Filter.build(['a'], { fpr: 0.5, never: many }), { code: 'EFULL' });
