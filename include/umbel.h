@@ -37,8 +37,8 @@
  * filters), umbel_recipe.h (records into keys), umbel_lookup.h (texts looked up, in files that are
  * replaced).  With versions of their own: umbel_text.h (numbers as people write them, clocks of
  * windows), umbel_records.h (files of records), umbel_never.h (exceptions of a filter that exists),
- * umbel_redis.h, umbel.hpp (C++), umbel_table.h, umbel_leveldb.h and umbel_sign.h (separate
- * libraries).  umbel_experimental.h promises nothing.
+ * umbel_delta.h (updates of a list), umbel_redis.h, umbel.hpp (C++), umbel_table.h, umbel_leveldb.h
+ * and umbel_sign.h (separate libraries).  umbel_experimental.h promises nothing.
  */
 #ifndef UMBEL_H
 #define UMBEL_H

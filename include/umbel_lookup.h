@@ -82,32 +82,7 @@ UMBEL_API umbel_err umbel_lookup_keys(const umbel_lookup *lookup, const umbel_ke
 UMBEL_API umbel_err umbel_builder_never_lookups(umbel_builder *builder, const umbel_recipe *recipe,
                                                 const umbel_key *good, size_t n, umbel_diag *diag);
 
-/* ---- Deltas: small updates of a list ------------------------------------------------------ */
-
-/* A list can be published as a filter, the base, and deltas that follow it: a delta holds the keys
- * that came since, at the base's rate, and those that left, exactly, in a few bytes each.  The
- * deltas of a base in the file PATH are one after the other in the file PATH.deltas, where
- * umbel_delta_apply puts them.  With them the list never misses a key that it should have, never
- * has one that left (unless that has the 64-bit hash of one that stayed), and other keys are found
- * at most at the sum of all rates.
- *
- * Whoever opens PATH with umbel_file_open has the base alone.  A lookup of umbel_lookup_list, or of
- * an umbel_source, is that of the list. */
-
-/* What a delta holds, or all deltas that follow a base. */
-typedef struct umbel_delta_info {
-    uint64_t number;  /* of the delta, or the newest one: 1 follows the base.  0: there is none   */
-    uint64_t added;   /* keys that came ...                                                       */
-    uint64_t removed; /* ... and that left                                                        */
-    uint64_t guarded; /* good keys (umbel_delta_never) that would be found, and are not           */
-    uint64_t keys;    /* in the list, afterwards                                                  */
-    uint64_t bytes;   /* of the delta, or of all                                                  */
-    double fpr;       /* what they add to the base's rate                                         */
-    uint64_t base;    /* checksums: of the base ...                                               */
-    uint64_t before;  /* ... of the delta before it, or of the base ...                           */
-    uint64_t sum;     /* ... and of the delta, or the newest one                                  */
-    uint64_t reserved[4];
-} umbel_delta_info;
+/* ---- Sources: files that are replaced while they are queried ------------------------------- */
 
 /* Says whether the bytes of a file may be used, before anything is made of them: who signed them,
  * perhaps (umbel_trust_guard).  Files are then read into memory whatever their size, so that what
@@ -122,60 +97,6 @@ typedef struct umbel_guard {
                          * as ".minisig": when that changes, a refused file is looked at again.
                          * NULL: it reads none */
 } umbel_guard;
-
-/* umbel_lookup_new for the filter in the file PATH, and the deltas beside it.  If PATH.deltas is
- * damaged, or the guard (optional) does not accept it, there is no lookup.  Deltas that follow
- * another base are left aside: after UMBEL_OK, diag->what is NULL or says so.  umbel_lookup_deltas
- * describes all of them; false: there are none. */
-UMBEL_API umbel_err umbel_lookup_list(const umbel_filter *filter, const char *path,
-                                      const char *recipe, const umbel_guard *guard,
-                                      umbel_lookup **out, umbel_diag *diag);
-UMBEL_API bool umbel_lookup_deltas(const umbel_lookup *lookup, umbel_delta_info *all);
-
-/* Why a new base would be better than these deltas after one whose file has so many bytes: there
- * are 30 of them, from where on lookups take twice the base's time, or they have half its bytes.
- * NULL: it would not. */
-UMBEL_API const char *umbel_delta_rebase(const umbel_delta_info *all, uint64_t base_bytes);
-
-/* Makes the next delta of a list, which is that of the lookup.  Give it the list's keys before and
- * after, in any order; keys may be in several calls, or missing from `before` if they are in the
- * list.  fpr is the rate of the keys that came; 0: that which the base promises.  The lookup is
- * held. */
-typedef struct umbel_delta umbel_delta;
-UMBEL_API umbel_err umbel_delta_new(const umbel_lookup *from, double fpr, umbel_delta **out,
-                                    umbel_diag *diag);
-
-#define UMBEL_DELTA_BEFORE 1u /* the keys are in the list as it was                               */
-#define UMBEL_DELTA_AFTER 2u  /* the keys are in the list as it will be                           */
-UMBEL_API umbel_err umbel_delta_keys(umbel_delta *delta, uint32_t where, const umbel_key *keys,
-                                     size_t n, umbel_diag *diag);
-
-/* Good keys, which the list must not find after the delta unless they are in it.  Exceptions of the
- * base need not be given. */
-UMBEL_API umbel_err umbel_delta_never(umbel_delta *delta, const umbel_key *good, size_t n,
-                                      umbel_diag *diag);
-
-/* The bytes live until the delta is freed.  UMBEL_EMISMATCH: keys that were given as those before
- * are not in the list. */
-UMBEL_API umbel_err umbel_delta_finish(umbel_delta *delta, const void **bytes, size_t *len,
-                                       umbel_delta_info *info, umbel_diag *diag);
-UMBEL_API void umbel_delta_free(umbel_delta *delta); /* NULL is allowed                           */
-
-/* Checks the delta at the start of these bytes, and says what it holds; info->bytes is its length.
- */
-UMBEL_API umbel_err umbel_delta_read(const void *bytes, size_t len, umbel_delta_info *info,
-                                     umbel_diag *diag);
-
-/* Puts a delta, or several one after the other, beside the base in the file PATH, atomically as by
- * umbel_file_save; PATH.deltas is what umbel_update_begin locks and waits for.  *all (optional)
- * describes all that follow the base then.  Deltas that are there already are passed over, those
- * of an earlier base are removed.  UMBEL_EMISMATCH, with diag->field "base", "number" or "before":
- * a delta is for another base, others are missing before it, or another one has its place.  On
- * failure nothing changes, but for UMBEL_EUNSYNCED. */
-UMBEL_API umbel_err umbel_delta_apply(const char *path, double wait_seconds, const void *bytes,
-                                      size_t len, umbel_delta_info *all, umbel_diag *diag);
-
-/* ---- Sources: files that are replaced while they are queried ------------------------------- */
 
 /* A file with a filter, which may be replaced at any time (by umbel_file_save or mv), as may the
  * deltas beside it: what resolvers, proxies and servers need from a list.  Files of up to 64 MiB

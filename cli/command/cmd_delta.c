@@ -15,6 +15,7 @@
 #include "filter/signed_file.h"
 #include "make/good_keys.h"
 #include "report/delta_report.h"
+#include "umbel_delta.h"
 #include "umbel_text.h"
 
 /* ---- delta -------------------------------------------------------------------------------- */

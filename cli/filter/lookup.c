@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "filter/filter_bytes.h"
+#include "umbel_delta.h"
 
 /* A blocked and a counting filter hash alike, though their layouts differ. */
 static bool same_hashes(const cli_lookup_filter *a, const cli_lookup_filter *b) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/safe_text.h"
+#include "umbel_delta.h"
 #include "umbel_lookup.h"
 #include "umbel_never.h"
 #include "umbel_text.h"

@@ -7,6 +7,7 @@
 
 #include "lines/pipeline.h"
 #include "options/filter_options.h"
+#include "umbel_delta.h"
 #include "umbel_lookup.h"
 #include "umbel_never.h"
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "filter/lookup.h"
+#include "umbel_delta.h"
 #include "umbel_text.h"
 
 static uint64_t file_bytes(const char *path) {

@@ -6,6 +6,7 @@
 #define CLI_DELTA_REPORT_H
 
 #include "report/report.h"
+#include "umbel_delta.h"
 #include "umbel_lookup.h"
 
 /* umbel delta: the new delta. */

@@ -18,6 +18,7 @@
 #include "golden.h"
 #include "hash/xxh.h"
 #include "random_keys.h"
+#include "umbel_delta.h"
 #include "umbel_lookup.h"
 #include "umbel_never.h"
 

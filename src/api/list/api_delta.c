@@ -17,6 +17,7 @@
 #include "hash/native_hash.h"
 #include "kind/static/static_store.h"
 #include "recipe/recipe.h"
+#include "umbel_delta.h"
 
 enum { BATCH = 512 };
 
