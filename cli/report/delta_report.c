@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "base/safe_text.h"
 #include "filter/lookup.h"
 #include "umbel_delta.h"
 #include "umbel_text.h"
@@ -31,7 +32,7 @@ static json_t *delta_json(const umbel_delta_info *d) {
     return o;
 }
 
-/* "18: 20,000 added, 20,000 removed, 3 good keys kept out, 73.0 KiB". */
+/* "20,000 added, 20,000 removed, 3 good keys kept out, 73.0 KiB". */
 static void print_delta(FILE *to, const umbel_delta_info *d) {
     char added[UMBEL_QUANTITY], removed[UMBEL_QUANTITY], good[UMBEL_QUANTITY], size[UMBEL_QUANTITY];
     fprintf(to, "%s added, %s removed", umbel_count_text(d->added, added),
@@ -46,7 +47,8 @@ void cli_delta_summary(const umbel_delta_info *one, const cli_settings *s) {
         cli_report_json(&r, "delta", delta_json(one));
     }
     if (s->quiet) return;
-    fprintf(stderr, "umbel: delta %u: ", (unsigned)one->number);
+    cli_print_safe(stderr, "%s: ", s->output);
+    fprintf(stderr, "delta %u, ", (unsigned)one->number);
     print_delta(stderr, one);
 }
 
@@ -64,7 +66,8 @@ void cli_apply_summary(const umbel_delta_info *all, const cli_settings *s) {
         cli_report_json(&r, "deltas", deltas_json(all, path));
     }
     if (s->quiet) return;
-    fprintf(stderr, "umbel: %u delta%s: ", (unsigned)all->number, all->number == 1 ? "" : "s");
+    cli_print_safe(stderr, "%s: ", path);
+    fprintf(stderr, "%u delta%s, ", (unsigned)all->number, all->number == 1 ? "" : "s");
     print_delta(stderr, all);
     if (why) cli_note(path, "time for a new base: %s", why);
 }

@@ -131,7 +131,7 @@ CASES = {  # row: commands, each with what is done before it
     "a pipe is read once: any exceptions (@@) in it have no effect": [(None, ["build", "--domains", "-n", "9", *out])],
     "listed as well": [(None, ["build", "--never", "few", *out, "few"])],
     "was replaced, but the old filter stays": [],             # lookup.bats
-    "the deltas beside it are not used": [(aside, ["check", "aside.umb", "few"]), (aside, ["info", "aside.umb"])],
+    "the deltas beside it are not used": [(aside, ["check", "aside.umb", "more"])],
     "cannot be made smaller": [(None, ["fold", "-p", "1%", *out, "small.umb"]), ],
     "everyone on this machine can read the secret": [(None, ["build", "--secret-file", "readable", *out, "few"])],
     "another command is changing it": [],                     # uniq.bats

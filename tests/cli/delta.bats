@@ -22,9 +22,9 @@ next() {
 @test "a list follows its delta: nothing lost, what left is out" {
     list
     run -0 --separate-stderr umbel delta --from list.umb -o 1.umd old.txt new.txt
-    [[ "$stderr" == "umbel: delta 1: 100 added, 100 removed, "* ]]
+    [[ "$stderr" == "1.umd: delta 1, 100 added, 100 removed, "* ]]
     run -0 --separate-stderr umbel apply list.umb 1.umd
-    [[ "$stderr" == "umbel: 1 delta: 100 added, 100 removed, "* ]]
+    [[ "$stderr" == "list.umb: 1 delta, 100 added, 100 removed, "* ]]
     [ "$(has new.txt)" = 2000 ]
     [ "$(seq 1 100 | umbel check -c list.umb)" = 0 ]
 }

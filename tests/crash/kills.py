@@ -13,7 +13,7 @@ import time
 from scenes import LOCK, SCENES, TEMPORARY, Outcome, Stage, check_state, need, options, report
 
 NAMES = ("build", "build -f", "build static", "add", "add to a filter that grows", "uniq",
-         "uniq from a pipe", "merge", "fold", "remove")
+         "uniq from a pipe", "merge", "fold", "remove", "delta", "apply")
 CALLS = ("open", "write", "fsync", "rename", "flock", "close")
 ROUNDS = 60
 
@@ -26,7 +26,7 @@ def check_after(stage, scene, outcome, where, known=frozenset()):
     now = stage.bytes_of(scene.target)
     need(now in (outcome.old, outcome.new), scene.name, where, "damaged", scene.target)
     if now is not None:
-        verified = stage.command("verify", "-q", scene.target)
+        verified = stage.command(*scene.proof)
         need(verified.returncode == 0, scene.name, where, verified.stderr)
     if scene.uniq:
         # Lines may be printed twice, but none is lost.

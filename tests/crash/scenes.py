@@ -25,8 +25,9 @@ def numbers(first, last):
 class Scene:
     """A command: its arguments, the file it replaces, and what it reads from standard input."""
 
-    def __init__(self, name, arguments, target=None, stdin=None, fresh=False):
+    def __init__(self, name, arguments, target=None, stdin=None, fresh=False, proof=None):
         self.name, self.arguments = name, arguments
+        self.proof = proof or ["verify", "-q", target]  # succeeds if the target is whole
         self.target, self.stdin, self.fresh = target, stdin, fresh
         self.uniq = arguments[0] == "uniq" and target is not None
 
@@ -58,6 +59,10 @@ SCENES = [
           fresh=True),
     Scene("fold", ["fold", "-q", "-p", "1%", "-f", "-o", "old.umb", "old.umb"], "old.umb"),
     Scene("remove", ["remove", "-q", "counts.umb", "keys"], "counts.umb"),
+    Scene("delta", ["delta", "-q", "--from", "list.umb", "-o", "new.umd", "more", "last"], "new.umd",
+          fresh=True, proof=["apply", "-q", "list.umb", "new.umd"]),
+    Scene("apply", ["apply", "-q", "list.umb", "2.umd"], "list.umb.deltas",
+          proof=["info", "list.umb"]),
     Scene("check", ["check", "old.umb", "keys", "more"]),
     Scene("check a pipe", ["check", "old.umb", "--also", "other.umb"], stdin="more"),
     Scene("verify", ["verify", "-q", "old.umb", "--present", "keys"]),
@@ -98,9 +103,18 @@ class Stage:
                           ["build", "-q", "-n", str(keys // 2), "--kind", "scalable", "-o",
                            "grows.umb", "keys"]):
             subprocess.run([self.umbel, *arguments], cwd=self.model, check=True)
+        self.make_deltas()
         shutil.copy(ROOT / "tests/golden/dcso/a.bloom", self.model / "a.bloom")
         shutil.copy(ROOT / "tests/golden/dcso/c.bloom", self.model / "old.bloom")
         shutil.copy(ROOT / "tests/golden/table/keys300.ldb", self.model / "keys.ldb")
+
+    def make_deltas(self):
+        """list.umb follows 1.umd already: it has the keys of `more`, and then those of `last`."""
+        change = ["delta", "-q", "--from", "list.umb", "-o"]
+        (self.model / "list.umb").write_bytes((self.model / "old.umb").read_bytes())
+        for arguments in ([*change, "1.umd", "keys", "more"], ["apply", "-q", "list.umb", "1.umd"],
+                          [*change, "2.umd", "more", "last"]):
+            subprocess.run([self.umbel, *arguments], cwd=self.model, check=True)
 
     def reset(self, temporaries=True):
         """Resets to the model; files that are unchanged stay."""
@@ -168,7 +182,7 @@ class Stage:
     def temporaries(self):
         return sorted(p.name for p in self.work.iterdir()
                       if p.name not in self.texts and p.name != "link.umb"
-                      and not p.name.endswith(".umb"))
+                      and not p.name.endswith((".umb", ".umd")))
 
 
 class Wrong(Exception):
