@@ -101,6 +101,7 @@ export class Engine {
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       (imports[from] ??= {})[name] = () => 8; // EBADF
     }
+    imports.js = { strtod: (text, used) => this.strtod(text >>> 0, used >>> 0) };
     this.wasm = new WebAssembly.Instance(module, imports).exports;
     this.wasm._initialize?.();
     this.encoder = new TextEncoder();
@@ -114,6 +115,15 @@ export class Engine {
     this.textsAt = this.wasm.texts();
     [this.kinds, this.formats, this.types, this.verdicts, this.errors, this.variants] =
       [0, 1, 2, 3, 4, 5].map((list) => this.namesIn(list));
+  }
+
+  /** C's, of a text that ends in NUL; where `used` points, how much of it is a number. */
+  strtod(text, used) {
+    const { bytes } = this;
+    const all = this.decoder.decode(bytes.subarray(text, bytes.indexOf(0, text)));
+    const [found] = /^(\s*(nan|[+-]?(inf(inity)?|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)))?/i.exec(all);
+    new DataView(bytes.buffer).setUint32(used, found.length, true);
+    return Number(found.replace(/inf.*/i, 'Infinity'));
   }
 
   /** The memory's bytes; a new view after it grew. */

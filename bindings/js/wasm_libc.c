@@ -51,6 +51,18 @@ unsigned long long strtoull(const char *restrict text, char **restrict end, int 
     return over ? ULLONG_MAX : n;
 }
 
+/* engine.js has it: the host's parser rounds as the C library's does, which takes 6 KB. */
+double js_strtod(const char *text, size_t *used)
+    __attribute__((import_module("js"), import_name("strtod")));
+
+/* Of decimal numbers, inf and nan. */
+double strtod(const char *restrict text, char **restrict end) {
+    size_t used = 0;
+    double number = js_strtod(text, &used);
+    if (end) *end = (char *)text + used;
+    return number;
+}
+
 /* Lets the item at `i` sink below those after it in a heap of `count` items. */
 static void sink(unsigned char *items, size_t i, size_t count, size_t size,
                  int (*order)(const void *, const void *)) {

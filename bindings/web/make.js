@@ -78,7 +78,8 @@ export function startBuild(files, known) {
   library = files;
   known.then(({ about }) => {
     purposes = new Map(about.map((one) => [one.kind, one.purpose]));
-    $('build-kind').append(...about.map(({ kind }) => make('option', { value: kind }, kind)));
+    const made = about.filter(({ kind }) => kind !== 'exact'); // of which one list is not enough
+    $('build-kind').append(...made.map(({ kind }) => make('option', { value: kind }, kind)));
   });
   $('build-kind').replaceChildren(make('option', { value: 'auto' }, 'auto'));
   $('build-kind').addEventListener('change', purpose);

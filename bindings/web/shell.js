@@ -58,6 +58,8 @@ function inline(id) {
 /** The module's bytes: packed, together with what unpacks them, or in a file of the site. */
 let loading;
 async function moduleBytes() {
+  // It follows this script, so that compressed texts do not take turns with its base64.
+  if (document.readyState === 'loading') await new Promise((done) => addEventListener('DOMContentLoaded', done));
   if (!$('wasm')) return { wasm: await (await fetch('umbel.wasm')).arrayBuffer() };
   return { wasm: inline('wasm'), unpacker: inline('unpacker'), size: Number($('wasm').dataset.size) };
 }

@@ -79,6 +79,7 @@ export const chinese = {
   'small, takes adds': '小，可以添加',
   'small, built once': '小，一次建成',
   'smallest, built once': '最小，一次建成',
+  'no known key wrong': '已知的键不会误判',
   'fast, for low rates': '快，适合低误判率',
   'keys can be removed': '键可以删除',
   'grows': '自动增长',

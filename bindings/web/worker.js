@@ -110,10 +110,10 @@ function parse({ what, text }) {
   }
 }
 
-/** All but 'auto', what each is for, and one of the page's eight colours. */
+/** All but 'auto', what each is for, and one of the page's nine colours. */
 function kinds() {
   const purposes = engine.namesIn(6);
-  return umbel.lists.kinds.slice(1).map((kind, i) => ({ kind, purpose: purposes[i], colour: i % 8 }));
+  return umbel.lists.kinds.slice(1).map((kind, i) => ({ kind, purpose: purposes[i], colour: i % 9 }));
 }
 
 function plans({ capacity, fpr, bytes }) {

@@ -232,6 +232,17 @@ test('quantities: what the command reads, and its reason for what it does not', 
   assert.throws(() => parseQuantity('weight', '1'), TypeError);
 });
 
+test('numbers in texts are those of JavaScript', () => {
+  for (const text of ['0', '-0', '1.', '.5', '1e5', '-1.5E-7', '1e400', '4.9e-324', '0.1', '9007199254740993', 'Infinity', '-inf', 'NaN',
+    '2.2250738585072011e-308', '1.7976931348623158e308', '0.1000000000000000055511151231257827021181583404541015625']) {
+    const value = Number(text.replace(/inf$/, 'Infinity'));
+    assert.deepEqual(typedKey('double', text), new Uint8Array(new Float64Array([value]).buffer), text);
+  }
+  for (const text of ['', ' 1', '1 ', '.', 'e5', '1e', '0x', '1,5', 'nanx', '--1']) {
+    assert.throws(() => typedKey('double', text), { code: 'EINVAL' }, text);
+  }
+});
+
 test('typed keys, version, dispose', () => {
   assert.deepEqual([...typedKey('int64', -2n)], [254, 255, 255, 255, 255, 255, 255, 255]);
   assert.throws(() => typedKey('int8', '300'), { code: 'EINVAL' });
