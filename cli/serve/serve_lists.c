@@ -30,6 +30,12 @@ static bool is_plain(const char *name) {
     return true;
 }
 
+static void note_deltas(const serve_list *l) {
+    if (l->state.aside) {
+        cli_note(l->path, "the deltas beside it are not used: they follow another filter");
+    }
+}
+
 void serve_lists_add(serve_lists *all, const char *spec, const umbel_source_opts *how) {
     umbel_diag diag = {0};
     if (all->count == SERVE_LISTS_MAX) cli_die("serve", NULL, "more than 64 filters");
@@ -45,6 +51,7 @@ void serve_lists_add(serve_lists *all, const char *spec, const umbel_source_opts
     umbel_err e = umbel_source_open(l->path, how, &l->source, &diag);
     if (e) cli_die_err(l->path, e, &diag, NULL);
     (void)umbel_source_status(l->source, &l->state, NULL);
+    note_deltas(l);
     all->count++;
 }
 
@@ -125,7 +132,9 @@ static void refresh(serve_list *l) {
         cli_note(l->path, "reloaded");
         l->damaged = false;
     }
+    bool others = state.aside != l->state.aside;
     l->state = state;
+    if (others) note_deltas(l);
 }
 
 void serve_lists_refresh(serve_lists *all) {
