@@ -13,7 +13,7 @@ import time
 from scenes import LOCK, SCENES, TEMPORARY, Outcome, Stage, check_state, need, options, report
 
 NAMES = ("build", "build -f", "build static", "add", "add to a filter that grows", "uniq",
-         "uniq from a pipe", "merge", "fold", "remove", "delta", "apply")
+         "uniq from a pipe", "merge", "fold", "remove", "delta", "apply", "apply the first")
 CALLS = ("open", "write", "fsync", "rename", "flock", "close")
 ROUNDS = 60
 

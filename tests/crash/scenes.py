@@ -63,6 +63,8 @@ SCENES = [
           fresh=True, proof=["verify", "-q", "list.umb"]),
     Scene("apply", ["apply", "-q", "list.umb", "2.umd"], "list.umb.deltas",
           proof=["info", "list.umb"]),
+    Scene("apply the first", ["apply", "-q", "alone.umb", "1.umd"], "alone.umb.deltas", fresh=True,
+          proof=["info", "alone.umb"]),
     Scene("check", ["check", "old.umb", "keys", "more"]),
     Scene("check a pipe", ["check", "old.umb", "--also", "other.umb"], stdin="more"),
     Scene("verify", ["verify", "-q", "old.umb", "--present", "keys"]),
@@ -109,9 +111,11 @@ class Stage:
         shutil.copy(ROOT / "tests/golden/table/keys300.ldb", self.model / "keys.ldb")
 
     def make_deltas(self):
-        """list.umb follows 1.umd already: it has the keys of `more`, and then those of `last`."""
+        """list.umb follows 1.umd already: it has the keys of `more`, and then those of `last`.
+        Nothing follows alone.umb."""
         change = ["delta", "-q", "--from", "list.umb", "-o"]
-        (self.model / "list.umb").write_bytes((self.model / "old.umb").read_bytes())
+        for name in ("list.umb", "alone.umb"):
+            (self.model / name).write_bytes((self.model / "old.umb").read_bytes())
         for arguments in ([*change, "1.umd", "keys", "more"], ["apply", "-q", "list.umb", "1.umd"],
                           [*change, "2.umd", "more", "last"]):
             subprocess.run([self.umbel, *arguments], cwd=self.model, check=True)
@@ -182,7 +186,7 @@ class Stage:
     def temporaries(self):
         return sorted(p.name for p in self.work.iterdir()
                       if p.name not in self.texts and p.name != "link.umb"
-                      and not p.name.endswith((".umb", ".umd")))
+                      and not p.name.endswith((".umb", ".umd", ".deltas")))
 
 
 class Wrong(Exception):

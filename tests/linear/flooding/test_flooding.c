@@ -61,6 +61,7 @@ static int write_files(void **state) {
     (void)state;
     if (!mkdtemp(folder)) return -1;
     write_file("plain", 0, UINT64_MAX);
+    write_file("base", 0, ~UINT64_C(1)); /* plain as well, and no line of the other */
     write_file("lower", 5, ~UINT64_C(0xffffff));
     write_file("upper", UINT64_C(0x1234567890) << 24, 0xffffff);
     FILE *to = create("few");
@@ -145,6 +146,17 @@ static void test_built_once(void **state) {
     (void)state;
     same_work("umbel build -f --kind static -o f.umb $FILE");
     same_work("umbel build -f --kind tight -o f.umb $FILE");
+    same_work("umbel build -f --universe $FILE -o f.umb plain");
+    same_work("umbel build -f --universe plain -o f.umb $FILE");
+}
+
+/* What came or left was chosen by whoever wrote the list. */
+static void test_updates(void **state) {
+    (void)state;
+    same_work("umbel build -q -f -o f.umb base; umbel delta -f --from f.umb -o d.umd base $FILE");
+    same_work("umbel build -q -f -o f.umb $FILE; umbel delta -f --from f.umb -o d.umd $FILE base");
+    same_work("umbel build -q -f -o f.umb base; umbel delta -q -f --from f.umb -o d.umd base $FILE;"
+              "rm -f *.deltas; umbel apply -q f.umb d.umd; umbel check -c f.umb $FILE");
 }
 
 /* What the command does about keys that fit no table, or says where it cannot do it. */
@@ -177,7 +189,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts),       cmocka_unit_test(test_exact),
         cmocka_unit_test(test_good_keys),    cmocka_unit_test(test_built_once),
-        cmocka_unit_test(test_another_seed), cmocka_unit_test(test_growing),
+        cmocka_unit_test(test_updates),      cmocka_unit_test(test_another_seed),
+        cmocka_unit_test(test_growing),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
 }
