@@ -89,10 +89,7 @@ c.recv(4096)
 c.sendall(b"-ERR " + os.fsencode(sys.argv[1]) + b"\r\n")
 c.recv(4096)
 EOF
-    for ((i = 0; i < 100; i++)); do
-        [ ! -S s.sock ] || break
-        sleep 0.1
-    done
+    eventually [ -S s.sock ]
     run --separate-stderr umbel push k.umb --redis "$PWD/s.sock" --key k
     wait $! || :
     [ "$status" -eq 2 ]

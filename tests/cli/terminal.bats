@@ -3,25 +3,31 @@
 # What is shown on a terminal, and only there
 load helper
 
-# on_terminal COMMAND: its output, including standard error, on a pseudo-terminal
+# on_terminal COMMAND: its output, including standard error, on a pseudo-terminal; also in the file
+# `screen`, as it comes
 on_terminal() {
     command -v script > /dev/null || skip "no script(1)"
-    script -qec "$1" /dev/null < /dev/null
+    script -qefc "$1" screen < /dev/null
 }
 
 # A program, not a function: the shell that script(1) starts may not inherit functions.
 setup_file() {
     cat > "$BATS_FILE_TMPDIR/slowly" << 'EOF'
 #!/bin/sh
-# Lines for longer than the half second after which the bar appears.
-for i in 1 2 3 4 5; do seq "$i" 100 400; sleep 0.25; done
+# slowly [WORDS]: lines for longer than the half second after which the bar appears; who reads them
+# may start late, so until the words are on the screen, or two minutes have passed
+for i in $(seq 480); do
+    seq "$i" 100 400
+    sleep 0.25
+    [ "$i" -lt 5 ] || [ $# -gt 0 ] && ! grep -q "$1" screen || break
+done
 EOF
     chmod +x "$BATS_FILE_TMPDIR/slowly"
 }
 
 @test "terminal: progress is drawn and removed, -q silences it" {
     local slowly=$BATS_FILE_TMPDIR/slowly
-    run on_terminal "'$slowly' | '$UMBEL' build -n 100 -o k.umb"
+    run on_terminal "'$slowly' '% of the plan' | '$UMBEL' build -n 100 -o k.umb"
     [[ $output == *"building: "*" lines, "*"/s"*"% of the plan"* ]]
     [[ $output == *$'\r\033[K'* ]]
     run on_terminal "'$slowly' | '$UMBEL' build -q -f -n 100 -o k.umb"

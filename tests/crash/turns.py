@@ -142,10 +142,12 @@ def text_of(keys):
 
 
 def write(work, number, more):
-    round_ = 0
+    round_, deeds = 0, []
     while more(round_) and not work.wrong and work.keys < MOST:
         keys = [f"{number}-{round_}-{i}" for i in range(random.choice((2, 30, 300)))]
-        random.choice((work.add, work.uniq, work.merge, work.remove))(keys)
+        # Each of them in four rounds, so that none is left out by chance.
+        deeds = deeds or random.sample((work.add, work.uniq, work.merge, work.remove), 4)
+        deeds.pop()(keys)
         round_ += 1
 
 

@@ -332,11 +332,8 @@ def test_node_by_node(shards):
 def test_the_log_tells_who_could_not_follow(new_server, new_replica):
     primary = new_server(port=free_port())
     new_replica(primary)
-    for _ in range(500):  # it is online when it has said how far it is
-        if "it needs umbel.so" in primary.log():
-            break
-        time.sleep(0.02)
-    assert "it needs umbel.so" in primary.log()
+    # It is online when it has said how far it is.
+    until(lambda: "it needs umbel.so" in primary.log(), "the log does not tell")
     classic = new_server(port=free_port(), **{"bf.layout": "classic"})
     new_replica(classic)
     classic("SET", "x", "y")
