@@ -25,7 +25,7 @@ const (
 // takeKind checks what the kind says about the other fields; afterwards no lookup leaves the payload.
 func (f *Filter) takeKind(scheme, hash uint32, own []byte) error {
 	makers := map[uint32]func([]byte) error{1: f.makeBlocked, 2: f.makeClassic, 3: f.makeStatic, 7: f.makeTight,
-		8: f.makeLine}
+		8: f.makeLine, 9: f.makeExact}
 	maker, name := makers[f.kind], kindNames[f.kind]
 	if name == "" {
 		name = fmt.Sprint(f.kind)
@@ -37,7 +37,7 @@ func (f *Filter) takeKind(scheme, hash uint32, own []byte) error {
 		return unsupported("a keyed filter")
 	case scheme != 1 || hash != 1:
 		return unsupported(fmt.Sprintf("scheme %d with hash %d", scheme, hash))
-	case len(own) > 0 && f.kind != 3 && f.kind != 7:
+	case len(own) > 0 && f.kind != 3 && f.kind != 7 && f.kind != 9:
 		return unsupported("parameters of kind " + name)
 	case f.bits/8+(f.bits%8+7)/8 != f.payloadLen || f.bits%8 != 0 && f.kind != 2:
 		return corrupt("bits and payload length disagree")
@@ -213,13 +213,16 @@ type empty struct{}
 
 func (empty) has(*Filter, []byte) (bool, error) { return false, nil }
 
-// ---- tight -----------------------------------------------------------------------------------
+// ---- tight and exact -------------------------------------------------------------------------
 
-type tight struct {
-	width, window uint64
-	bucket        uint64
-	thresholds    [4]uint64
-	levels        []level
+// A ribbon has levels of equations over neighbouring slots. A tight filter is one, and an exact one is two.
+type ribbon struct {
+	width, wide uint64 // of its slots, and blocks of a shard of the first level that have a bit more
+	window      uint64
+	bucket      uint64
+	thresholds  [4]uint64
+	levels      []level
+	verdict     uint64 // 1: its slots say which keys are members, and the lowest bit of its numbers is 0
 }
 
 type level struct {
@@ -233,125 +236,135 @@ func (f *Filter) makeTight(own []byte) error {
 	if f.hashes != 1 {
 		return corrupt("tight: hashes")
 	}
-	if len(own) == 0 && f.payloadLen == 0 {
-		f.in = empty{}
-		return nil
-	}
-	t, ok := levelsOf(own)
-	if !ok || !t.layOut(f.payloadLen) {
+	r, ok := ribbonOf(own)
+	if !ok || r.placeTables(r.placeMarks(0)) != f.payloadLen {
 		return corrupt("tight: parameters")
 	}
-	f.in = t
+	f.in = r
 	return nil
 }
 
-// levelsOf reads the kind's own parameters.
-func levelsOf(own []byte) (*tight, bool) {
-	at, ok := 0, true
-	next := func() uint64 {
-		if at == len(own) {
-			ok = false
-			return 0
-		}
-		at++
-		return uint64(own[at-1])
-	}
-	number := func() (x uint64) {
-		for shift := 0; ok && shift < 35; shift += 7 {
-			b := next()
-			x |= b & 127 << shift
-			if b < 128 {
-				ok = ok && (b != 0 || shift == 0)
-				return x
-			}
-		}
-		ok = false
-		return 0
-	}
-	t := &tight{width: next(), window: 1, bucket: 192, thresholds: [4]uint64{0, 24, 48, 192}}
-	wide, shardBits := number(), uint64(0)
-	for more := true; ok && more; {
-		l := level{blocks: number(), seed: next()}
-		if more = at < len(own); more {
-			l.shardBits = next()
-		}
-		t.levels = append(t.levels, l)
-		ok = ok && l.shardBits <= 24 && len(t.levels) <= 8
-		shardBits = l.shardBits
-	}
-	if !ok || shardBits != 0 || wide >= t.levels[0].blocks || t.width > 32 || t.width == 32 && wide > 0 {
-		return nil, false
-	}
-	widest := t.width
-	if wide > 0 {
-		widest++
-	}
-	if len(t.levels) > 1 && widest <= 2 {
-		t.window, t.bucket, t.thresholds = 2, 640, [4]uint64{0, 48, 96, 640}
-	}
-	for i := range t.levels {
-		l := &t.levels[i]
-		if l.blocks < t.window || l.blocks > 1<<24 {
-			return nil, false
-		}
-		l.narrow = l.blocks - (wide*l.blocks+t.levels[0].blocks-1)/t.levels[0].blocks
-	}
-	return t, true
+// parameters are those of the kind, byte by byte.
+type parameters struct {
+	left []byte
+	bad  bool
 }
 
-// layOut says where the thresholds and tables of the levels are, and whether they are the payload.
-func (t *tight) layOut(payloadLen uint64) bool {
-	at, last := uint64(0), len(t.levels)-1
-	for i := range t.levels {
-		l := &t.levels[i]
-		l.places = 64*(l.blocks-t.window) + 1
-		l.words = l.blocks*(t.width+1) - l.narrow
-		if i < last {
-			l.marks, l.marksLen = at, (l.places+4*t.bucket-1)/(4*t.bucket)
-			at += l.marksLen << l.shardBits
+func (p *parameters) next() uint64 {
+	if len(p.left) == 0 {
+		p.bad = true
+		return 0
+	}
+	b := p.left[0]
+	p.left = p.left[1:]
+	return uint64(b)
+}
+
+// number is one of at most this many bytes, in the shortest form.
+func (p *parameters) number(most int) (x uint64) {
+	for i := 0; i < most && !p.bad; i++ {
+		b := p.next()
+		x |= b & 127 << (7 * i)
+		if b < 128 {
+			p.bad = p.bad || b == 0 && i > 0 || i == 9 && b > 1
+			return x
 		}
 	}
-	at = (at + 7) / 8 * 8
-	for i := range t.levels {
-		l := &t.levels[i]
+	p.bad = true
+	return 0
+}
+
+// ribbonOf reads the parameters of a ribbon. Without any it has no levels.
+func ribbonOf(own []byte) (*ribbon, bool) {
+	r := &ribbon{window: 1, bucket: 192, thresholds: [4]uint64{0, 24, 48, 192}}
+	if len(own) == 0 {
+		return r, true
+	}
+	p := parameters{left: own}
+	r.width, r.wide = p.next(), p.number(5)
+	shardBits := uint64(0)
+	for more := true; more && !p.bad; {
+		l := level{blocks: p.number(5), seed: p.next()}
+		if more = len(p.left) > 0; more {
+			l.shardBits = p.next()
+		}
+		r.levels = append(r.levels, l)
+		p.bad = p.bad || l.shardBits > 24 || len(r.levels) > 8
+		shardBits = l.shardBits
+	}
+	if p.bad || shardBits != 0 || r.wide >= r.levels[0].blocks || r.width > 32 || r.width == 32 && r.wide > 0 {
+		return nil, false
+	}
+	if len(r.levels) > 1 && (r.width < 2 || r.width == 2 && r.wide == 0) {
+		r.window, r.bucket, r.thresholds = 2, 640, [4]uint64{0, 48, 96, 640}
+	}
+	for i := range r.levels {
+		l := &r.levels[i]
+		if l.blocks < r.window || l.blocks > 1<<24 {
+			return nil, false
+		}
+		l.narrow = l.blocks - (r.wide*l.blocks+r.levels[0].blocks-1)/r.levels[0].blocks
+		l.places = 64*(l.blocks-r.window) + 1
+		l.words = l.blocks*(r.width+1) - l.narrow
+	}
+	return r, len(r.levels) > 1 || r.levels[0].words > 0
+}
+
+// placeMarks says that the thresholds begin here, and returns where they end.
+func (r *ribbon) placeMarks(at uint64) uint64 {
+	for i := 0; i < len(r.levels)-1; i++ {
+		l := &r.levels[i]
+		l.marks, l.marksLen = at, (l.places+4*r.bucket-1)/(4*r.bucket)
+		at += l.marksLen << l.shardBits
+	}
+	return (at + 7) / 8 * 8
+}
+
+// placeTables does so for the slots.
+func (r *ribbon) placeTables(at uint64) uint64 {
+	for i := range r.levels {
+		l := &r.levels[i]
 		l.table = at
 		at += 8 * l.words << l.shardBits
 	}
-	return at == payloadLen && at > 0
+	return at
 }
 
-func (t *tight) has(f *Filter, key []byte) (bool, error) {
-	x := xxh3(key, f.seed)
-	for i := range t.levels {
-		l := &t.levels[i]
+func (r *ribbon) has(f *Filter, key []byte) (bool, error) { return r.agrees(f, xxh3(key, f.seed)) }
+
+// agrees looks a hash up: in a ribbon of fingerprints, whether it has the key's, in one of verdicts, whether it is yes.
+func (r *ribbon) agrees(f *Filter, x uint64) (bool, error) {
+	for i := range r.levels {
+		l := &r.levels[i]
+		x &^= r.verdict
 		shard := x >> (64 - l.shardBits)
-		y := (x<<l.shardBits)*(1+l.seed*(golden+1)) + shard
+		y := ((x<<l.shardBits)*(1+l.seed*(golden+1)) + shard) &^ r.verdict
 		place, _ := bits.Mul64(y, l.places)
 		x = scramble(y)
-		if i < len(t.levels)-1 {
-			bucket := place / t.bucket
+		if i < len(r.levels)-1 {
+			bucket := place / r.bucket
 			mark, err := f.view(l.marks+shard*l.marksLen+bucket/4, 1)
 			if err != nil {
 				return false, err
 			}
-			if place%t.bucket < t.thresholds[mark[0]>>(bucket%4*2)&3] {
+			if place%r.bucket < r.thresholds[mark[0]>>(bucket%4*2)&3] {
 				continue
 			}
 		}
-		return t.inLevel(f, l, shard, place, x)
+		return r.inLevel(f, l, shard, place, x)
 	}
-	return false, nil // not reached: the last level keeps every key
+	return false, nil // without levels there are no keys; otherwise the last one keeps every key
 }
 
-func (t *tight) inLevel(f *Filter, l *level, shard, place, x uint64) (bool, error) {
+func (r *ribbon) inLevel(f *Filter, l *level, shard, place, x uint64) (bool, error) {
 	k, o := place/64, place%64
 	begin := func(block uint64) uint64 { // of a block, in words
 		if block <= l.narrow {
-			return block * t.width
+			return block * r.width
 		}
-		return block*t.width + block - l.narrow
+		return block*r.width + block - l.narrow
 	}
-	count := t.window
+	count := r.window
 	if o > 0 {
 		count++
 	}
@@ -362,12 +375,15 @@ func (t *tight) inLevel(f *Filter, l *level, shard, place, x uint64) (bool, erro
 		return false, err
 	}
 	low, high := x|1, uint64(0)
-	if t.window == 2 {
+	if r.window == 2 {
 		upper, lower := bits.Mul64(x, golden)
 		high = upper ^ lower
 	}
 	row := [3]uint64{low << o, high<<o | low>>(64-o), high >> (64 - o)}
 	print := x * printM >> 32
+	if r.verdict != 0 {
+		print = 1
+	}
 	width := begin(k+1) - from
 	for c := uint64(0); c < width; c++ {
 		sum := uint64(0)
@@ -379,4 +395,53 @@ func (t *tight) inLevel(f *Filter, l *level, shard, place, x uint64) (bool, erro
 		}
 	}
 	return true, nil
+}
+
+// exact has fingerprints of its members, and verdicts about all known keys that the fingerprints find.
+type exact struct {
+	prints, verdicts *ribbon
+	seed             uint64 // of the verdicts
+}
+
+func (f *Filter) makeExact(own []byte) error {
+	if f.hashes != 1 {
+		return corrupt("exact: hashes")
+	}
+	p := parameters{left: own}
+	p.number(10) // known keys that are not members
+	e := exact{seed: p.next()}
+	n := p.next()
+	if p.bad || n > uint64(len(p.left)) {
+		return corrupt("exact: parameters")
+	}
+	var first, second bool
+	e.prints, first = ribbonOf(p.left[:n])
+	e.verdicts, second = ribbonOf(p.left[n:])
+	if !first || !second || !e.fits() {
+		return corrupt("exact: parameters")
+	}
+	e.verdicts.verdict = 1
+	if e.verdicts.placeTables(e.prints.placeTables(e.verdicts.placeMarks(e.prints.placeMarks(0)))) != f.payloadLen {
+		return corrupt("exact: parameters")
+	}
+	f.in = e
+	return nil
+}
+
+// fits reports whether the ribbons may be together.
+func (e exact) fits() bool {
+	if len(e.verdicts.levels) == 0 {
+		return len(e.prints.levels) == 0 && e.seed == 0
+	}
+	return e.verdicts.width == 1 && e.verdicts.wide == 0
+}
+
+func (e exact) has(f *Filter, key []byte) (bool, error) {
+	x := xxh3(key, f.seed)
+	if len(e.prints.levels) > 0 {
+		if found, err := e.prints.agrees(f, x); !found || err != nil {
+			return false, err
+		}
+	}
+	return e.verdicts.agrees(f, scramble(x+(e.seed+1)*golden))
 }

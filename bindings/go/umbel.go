@@ -3,10 +3,13 @@
 // Package umbel asks Bloom filters that umbel wrote (.umb files) whether they have a key.
 //
 // It only reads, in pure Go. A "no" is certain; a "yes" is wrong at the rate that the filter was
-// planned for. What it reads are the kinds blocked, classic, line, static and tight, with and without
-// exceptions, under the recipes "line" and "domain". Anything else (keyed filters, kinds that grow or
-// count, other recipes) is refused with an error that names it and is [ErrUnsupported]; damage is
-// [ErrCorrupt]. Nothing here panics on bad bytes, or allocates more than they amount to.
+// planned for. What it reads are the kinds blocked, classic, line, static, tight and exact, with and
+// without exceptions, under the recipes "line" and "domain". Anything else (keyed filters, kinds that
+// grow or count, other recipes) is refused with an error that names it and is [ErrUnsupported]; damage
+// is [ErrCorrupt]. Nothing here panics on bad bytes, or allocates more than they amount to.
+//
+// It does not read the deltas that "umbel apply" puts beside a list, in NAME.deltas: [Open] refuses a
+// list that they follow, while [FromBytes] and [New] see only the base and answer for that.
 //
 // A [Filter] never changes, so any number of goroutines may ask it.
 package umbel
@@ -45,12 +48,16 @@ type lookup interface {
 	has(f *Filter, key []byte) (bool, error)
 }
 
-// Open reads a file into memory and checks all of it. For files that should not be in memory as a
-// whole, give an *os.File to [New].
+// Open reads a file into memory and checks all of it. If there are deltas beside it, so that it alone
+// is not the list, the error is [ErrUnsupported]. For files that should not be in memory as a whole,
+// give an *os.File to [New].
 func Open(name string) (*Filter, error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, err
+	}
+	if _, err := os.Stat(name + ".deltas"); err == nil {
+		return nil, unsupported("the deltas in " + name + ".deltas")
 	}
 	return FromBytes(data)
 }
@@ -104,7 +111,7 @@ func New(r io.ReaderAt, size int64, options ...Option) (*Filter, error) {
 	return f, nil
 }
 
-// Kind returns the filter's kind: blocked, classic, line, static or tight.
+// Kind returns the filter's kind: blocked, classic, line, static, tight or exact.
 func (f *Filter) Kind() string { return kindNames[f.kind] }
 
 // Recipe returns how texts become keys: line or domain.

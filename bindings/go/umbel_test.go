@@ -20,7 +20,7 @@ import (
 const planets = "testdata/planets.umb"
 
 // rows are those of a table of tests/golden, without its first line.
-func rows(t *testing.T, name string) [][]string {
+func rows(t testing.TB, name string) [][]string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../tests/golden", name))
 	if err != nil {
@@ -268,6 +268,48 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
+// No known key is wrong, in memory and elsewhere.
+func TestExact(t *testing.T) {
+	for _, row := range rows(t, "native/exact.tsv") {
+		file := unhex(t, row[3])
+		inMemory, err := FromBytes(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		elsewhere, err := New(bytes.NewReader(file), int64(len(file)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, word := range []string{"key", "other"} {
+			for n := number(t, row[i], 10); n > 0; n-- {
+				key := word + strconv.FormatUint(n-1, 10)
+				got, _ := inMemory.ContainsString(key)
+				other, err := elsewhere.ContainsString(key)
+				if got != (word == "key") || got != other || err != nil {
+					t.Fatalf("%s of %s keys: %v, %v, %v", key, row[0], got, other, err)
+				}
+			}
+		}
+	}
+}
+
+// A list is its base and the deltas beside it, so the base alone would give wrong answers.
+func TestDeltasAreNotIgnored(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "list.umb")
+	if err := os.WriteFile(name, fileOf(t, planets), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(name); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name+".deltas", []byte("UMBD"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(name); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "list.umb.deltas") {
+		t.Error(err)
+	}
+}
+
 func TestContainsMany(t *testing.T) {
 	f, err := Open(planets)
 	if err != nil {
@@ -342,6 +384,11 @@ func TestGoCRC32(t *testing.T) {
 // kit, whose files are where it begins.
 func FuzzFile(f *testing.F) {
 	f.Add(fileOf(f, planets))
+	for _, name := range []string{"native/tight.tsv", "native/exact.tsv"} {
+		for _, row := range rows(f, name) {
+			f.Add(unhex(f, row[3]))
+		}
+	}
 	for _, pattern := range []string{"refused/*.umb", "filters/*.umb"} {
 		names, _ := filepath.Glob(filepath.Join(os.Getenv("UMBEL_VECTORS"), pattern))
 		for _, name := range names {
@@ -417,3 +464,4 @@ func BenchmarkLine(b *testing.B)    { benchmark(b, "line") }
 func BenchmarkClassic(b *testing.B) { benchmark(b, "classic") }
 func BenchmarkStatic(b *testing.B)  { benchmark(b, "static") }
 func BenchmarkTight(b *testing.B)   { benchmark(b, "tight") }
+func BenchmarkExact(b *testing.B)   { benchmark(b, "exact") }

@@ -33,7 +33,8 @@ pub(crate) enum Kind {
     Classic { bits: u64, probes: u32 },
     Line { lines: u64, probes: u32 },
     Static(Static),
-    Tight(Tight),
+    Tight(Ribbon),
+    Exact(Exact),
 }
 
 impl Kind {
@@ -50,7 +51,7 @@ impl Kind {
             .get((kind as usize).wrapping_sub(1))
             .map_or(kind.to_string(), |name| name.to_string());
         let unsupported = |what: String| Err(Error::Unsupported(what));
-        if !matches!(kind, 1 | 2 | 3 | 7 | 8) {
+        if !matches!(kind, 1 | 2 | 3 | 7 | 8 | 9) {
             return unsupported(format!("kind {name}"));
         }
         if hash == 2 {
@@ -59,7 +60,7 @@ impl Kind {
         if scheme != 1 || hash != 1 {
             return unsupported(format!("scheme {scheme} with hash {hash}"));
         }
-        if !own.is_empty() && kind != 3 && kind != 7 {
+        if !own.is_empty() && !matches!(kind, 3 | 7 | 9) {
             return unsupported(format!("parameters of kind {name}"));
         }
         let whole = bits % 8 == 0 || kind == 2;
@@ -95,7 +96,8 @@ impl Kind {
                 })
             }
             3 => Static::of(own, hashes, payload_len).map(Kind::Static),
-            _ => Tight::of(own, hashes, payload_len).map(Kind::Tight),
+            7 => Ribbon::alone(own, hashes, payload_len).map(Kind::Tight),
+            _ => Exact::of(own, hashes, payload_len).map(Kind::Exact),
         }
     }
 
@@ -106,6 +108,7 @@ impl Kind {
             Kind::Line { .. } => "line",
             Kind::Static(_) => "static",
             Kind::Tight(_) => "tight",
+            Kind::Exact(_) => "exact",
         }
     }
 
@@ -123,7 +126,8 @@ impl Kind {
             }
             Kind::Line { lines, probes } => in_line(payload, lines, probes, xxh3::hash(key, seed)),
             Kind::Static(ref layout) => layout.has(payload, xxh3::hash(key, seed)),
-            Kind::Tight(ref layout) => layout.has(payload, xxh3::hash(key, seed)),
+            Kind::Tight(ref ribbon) => ribbon.agrees(payload, xxh3::hash(key, seed)),
+            Kind::Exact(ref layout) => layout.has(payload, xxh3::hash(key, seed)),
         }
     }
 }
@@ -172,7 +176,7 @@ fn in_classic<S: Source>(
     Ok(true)
 }
 
-/// The mixing of static and tight filters.
+/// The mixing of static, tight and exact filters.
 fn scramble(x: u64) -> u64 {
     let x = (x ^ x >> 32).wrapping_mul(SCRAMBLE);
     let x = (x ^ x >> 32).wrapping_mul(SCRAMBLE);
@@ -282,15 +286,18 @@ impl Static {
     }
 }
 
-// ---- tight ----------------------------------------------------------------------------------
+// ---- tight and exact ------------------------------------------------------------------------
 
+/// Levels of equations over neighbouring slots. A tight filter is one, and an exact one is two.
 #[derive(Debug, Clone)]
-pub(crate) struct Tight {
+pub(crate) struct Ribbon {
     width: u64,
+    wide: u64, // blocks of a shard of the first level that have a bit more
     window: u64,
     bucket: u64,
     thresholds: [u64; 4],
     levels: Vec<Level>,
+    verdict: u64, // 1: its slots say which keys are members, and the lowest bit of its numbers is 0
 }
 
 #[derive(Debug, Clone, Default)]
@@ -309,113 +316,142 @@ struct Level {
 /// The kind's own parameters, byte by byte.
 struct Parameters<'a>(&'a [u8]);
 
-impl Parameters<'_> {
-    fn byte(&mut self) -> Result<u64, Error> {
-        let (first, rest) = self
-            .0
-            .split_first()
-            .ok_or_else(|| Error::Corrupt("tight: parameters".to_string()))?;
+impl<'a> Parameters<'a> {
+    fn take(&mut self, len: usize) -> Result<&'a [u8], Error> {
+        insist(len <= self.0.len(), "parameters: cut off")?;
+        let (taken, rest) = self.0.split_at(len);
         self.0 = rest;
-        Ok(u64::from(*first))
+        Ok(taken)
     }
 
-    fn number(&mut self) -> Result<u64, Error> {
+    fn byte(&mut self) -> Result<u64, Error> {
+        self.take(1).map(|byte| u64::from(byte[0]))
+    }
+
+    /// One of at most this many bytes.
+    fn number(&mut self, most: u32) -> Result<u64, Error> {
         let mut number = 0;
-        for i in 0..5 {
+        for i in 0..most {
             let byte = self.byte()?;
             number |= (byte & 127) << (7 * i);
             if byte < 128 {
                 insist(
-                    byte != 0 || i == 0,
-                    "tight: a number is not in its shortest form",
+                    (byte != 0 || i == 0) && (byte < 2 || i < 9),
+                    "parameters: a number is not in its shortest form",
                 )?;
                 return Ok(number);
             }
         }
-        insist(false, "tight: a number is too long").map(|()| 0)
+        insist(false, "parameters: a number is too long").map(|()| 0)
     }
 }
 
-impl Tight {
-    fn of(own: &[u8], hashes: u32, payload_len: u64) -> Result<Tight, Error> {
+impl Ribbon {
+    /// That of a tight filter.
+    fn alone(own: &[u8], hashes: u32, payload_len: u64) -> Result<Ribbon, Error> {
         insist(hashes == 1, "tight: hashes")?;
-        let mut tight = Tight {
+        let mut ribbon = Ribbon::of(own)?;
+        let marks = ribbon.place_marks(0);
+        insist(
+            ribbon.place_tables(marks) == payload_len,
+            "tight: levels and payload length disagree",
+        )?;
+        Ok(ribbon)
+    }
+
+    /// Without parameters it has no levels.
+    fn of(own: &[u8]) -> Result<Ribbon, Error> {
+        let mut ribbon = Ribbon {
             width: 0,
+            wide: 0,
             window: 1,
             bucket: 192,
             thresholds: [0, 24, 48, 192],
             levels: Vec::new(),
+            verdict: 0,
         };
-        if own.is_empty() && payload_len == 0 {
-            return Ok(tight);
+        if own.is_empty() {
+            return Ok(ribbon);
         }
         let mut own = Parameters(own);
-        tight.width = own.byte()?;
-        let wide = own.number()?;
+        ribbon.width = own.byte()?;
+        ribbon.wide = own.number(5)?;
         loop {
-            insist(tight.levels.len() < 8, "tight: levels")?;
+            insist(ribbon.levels.len() < 8, "levels: more than 8")?;
             let mut level = Level {
-                blocks: own.number()?,
+                blocks: own.number(5)?,
                 seed: own.byte()?,
                 ..Level::default()
             };
             let last = own.0.is_empty();
             level.shard_bits = if last { 0 } else { own.byte()? as u32 };
-            insist(level.shard_bits <= 24, "tight: shards")?;
-            tight.levels.push(level);
+            insist(level.shard_bits <= 24, "levels: shards")?;
+            ribbon.levels.push(level);
             if last {
                 break;
             }
         }
-        let widest = tight.width + u64::from(wide > 0);
+        let widest = ribbon.width + u64::from(ribbon.wide > 0);
         insist(
-            wide < tight.levels[0].blocks && widest <= 32,
-            "tight: width",
+            ribbon.wide < ribbon.levels[0].blocks && widest <= 32,
+            "levels: width",
         )?;
-        if tight.levels.len() > 1 && widest <= 2 {
-            tight.window = 2;
-            tight.bucket = 640;
-            tight.thresholds = [0, 48, 96, 640];
+        if ribbon.levels.len() > 1 && widest <= 2 {
+            ribbon.window = 2;
+            ribbon.bucket = 640;
+            ribbon.thresholds = [0, 48, 96, 640];
         }
-        insist(
-            tight.lay_out(wide) == Some(payload_len),
-            "tight: levels and payload length disagree",
-        )?;
-        Ok(tight)
+        ribbon.size_levels()?;
+        Ok(ribbon)
     }
 
-    /// Says where the thresholds and slots of the levels are, and how many bytes they have in all.
-    fn lay_out(&mut self, wide: u64) -> Option<u64> {
-        let (mut at, first, last) = (0, self.levels[0].blocks, self.levels.len() - 1);
-        for (i, level) in self.levels.iter_mut().enumerate() {
-            if level.blocks < self.window || level.blocks > 1 << 24 {
-                return None;
-            }
-            level.narrow = level.blocks - (wide * level.blocks + first - 1) / first;
+    fn size_levels(&mut self) -> Result<(), Error> {
+        let first = self.levels[0].blocks;
+        for level in &mut self.levels {
+            insist(
+                (self.window..=1 << 24).contains(&level.blocks),
+                "levels: blocks",
+            )?;
+            level.narrow = level.blocks - (self.wide * level.blocks + first - 1) / first;
             level.places = 64 * (level.blocks - self.window) + 1;
             level.words = level.blocks * (self.width + 1) - level.narrow;
-            if i < last {
-                level.marks = at;
-                level.marks_len = (level.places + 4 * self.bucket - 1) / (4 * self.bucket);
-                at += level.marks_len << level.shard_bits;
-            }
         }
-        at = (at + 7) / 8 * 8;
+        insist(
+            self.levels.len() > 1 || self.levels[0].words > 0,
+            "levels: no slots",
+        )
+    }
+
+    /// Says that the thresholds begin here, and returns where they end.
+    fn place_marks(&mut self, mut at: u64) -> u64 {
+        let last = self.levels.len().saturating_sub(1);
+        for level in &mut self.levels[..last] {
+            level.marks = at;
+            level.marks_len = (level.places + 4 * self.bucket - 1) / (4 * self.bucket);
+            at += level.marks_len << level.shard_bits;
+        }
+        (at + 7) / 8 * 8
+    }
+
+    /// Does so for the slots.
+    fn place_tables(&mut self, mut at: u64) -> u64 {
         for level in &mut self.levels {
             level.table = at;
             at += (8 * level.words) << level.shard_bits;
         }
-        Some(at).filter(|&len| len > 0)
+        at
     }
 
-    fn has<S: Source>(&self, payload: &S, hash: u64) -> Result<bool, S::Error> {
+    /// Looks a hash up: in a ribbon of fingerprints, whether it has the key's; in one of verdicts, whether it
+    /// says yes.
+    fn agrees<S: Source>(&self, payload: &S, hash: u64) -> Result<bool, S::Error> {
         let mut x = hash;
         let mut left = self.levels.len();
         for level in &self.levels {
             left -= 1;
-            let (shard, rest) = split(x, level.shard_bits);
+            let (shard, rest) = split(x & !self.verdict, level.shard_bits);
             let factor = level.seed.wrapping_mul(GOLDEN + 1).wrapping_add(1);
-            let y = rest.wrapping_mul(factor).wrapping_add(shard);
+            let y = rest.wrapping_mul(factor).wrapping_add(shard) & !self.verdict;
             let place = product(y, level.places).0;
             x = scramble(y);
             if left > 0 {
@@ -425,12 +461,12 @@ impl Tight {
                     continue;
                 }
             }
-            return self.is_in(level, payload, shard, place, x);
+            return self.agrees_at(level, payload, shard, place, x);
         }
         Ok(false) // without levels there are no keys
     }
 
-    fn is_in<S: Source>(
+    fn agrees_at<S: Source>(
         &self,
         level: &Level,
         payload: &S,
@@ -451,12 +487,60 @@ impl Tight {
         let row = (u128::from(upper) << 64 | u128::from(x | 1)) << offset;
         let carry = upper.checked_shr(64 - offset as u32).unwrap_or(0);
         let rows = [row as u64, (row >> 64) as u64, carry];
-        let print = x.wrapping_mul(PRINT) >> 32;
+        let print = match self.verdict {
+            0 => x.wrapping_mul(PRINT) >> 32,
+            yes => yes,
+        };
         Ok((0..begin(block + 1) - from).all(|column| {
             let sum = (0..count).zip(rows).fold(0, |sum, (j, row)| {
                 sum ^ le64(&slots, 8 * (begin(block + j) - from + column) as usize) & row
             });
             u64::from(sum.count_ones()) & 1 == print >> column & 1
         }))
+    }
+}
+
+/// Fingerprints of the members, and verdicts about all known keys that the fingerprints find.
+#[derive(Debug, Clone)]
+pub(crate) struct Exact {
+    prints: Ribbon,
+    verdicts: Ribbon,
+    seed: u64, // of the verdicts
+}
+
+impl Exact {
+    fn of(own: &[u8], hashes: u32, payload_len: u64) -> Result<Exact, Error> {
+        insist(hashes == 1, "exact: hashes")?;
+        let mut own = Parameters(own);
+        own.number(10)?; // known keys that are not members
+        let seed = own.byte()?;
+        let len = own.byte()? as usize;
+        let mut prints = Ribbon::of(own.take(len)?)?;
+        let mut verdicts = Ribbon::of(own.0)?;
+        let right = if verdicts.levels.is_empty() {
+            prints.levels.is_empty() && seed == 0
+        } else {
+            verdicts.width == 1 && verdicts.wide == 0
+        };
+        insist(right, "exact: verdicts")?;
+        verdicts.verdict = 1;
+        let marks = verdicts.place_marks(prints.place_marks(0));
+        insist(
+            verdicts.place_tables(prints.place_tables(marks)) == payload_len,
+            "exact: levels and payload length disagree",
+        )?;
+        Ok(Exact {
+            prints,
+            verdicts,
+            seed,
+        })
+    }
+
+    fn has<S: Source>(&self, payload: &S, hash: u64) -> Result<bool, S::Error> {
+        if !self.prints.levels.is_empty() && !self.prints.agrees(payload, hash)? {
+            return Ok(false);
+        }
+        let own = hash.wrapping_add((self.seed + 1).wrapping_mul(GOLDEN));
+        self.verdicts.agrees(payload, scramble(own))
     }
 }

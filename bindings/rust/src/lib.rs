@@ -14,10 +14,14 @@
 //! # }
 //! ```
 //!
-//! This crate only reads: the kinds blocked, classic, line, static and tight, with and without exceptions,
-//! under the recipes `line` and `domain`. Anything else (keyed filters, kinds that grow or count, other
-//! recipes) is refused with [`Error::Unsupported`], which names it; damage is [`Error::Corrupt`]. Nothing
-//! panics on bad bytes, or allocates more than they amount to.
+//! This crate only reads: the kinds blocked, classic, line, static, tight and exact, with and without
+//! exceptions, under the recipes `line` and `domain`. Anything else (keyed filters, kinds that grow or count,
+//! other recipes) is refused with [`Error::Unsupported`], which names it; damage is [`Error::Corrupt`].
+//! Nothing panics on bad bytes, or allocates more than they amount to.
+//!
+//! It does not read the deltas that `umbel apply` puts beside a list, in `PATH.deltas`: [`Filter::open`]
+//! refuses a list that they follow, while [`Filter::from_bytes`] and [`RemoteFilter`] see only the base and
+//! answer for that.
 //!
 //! Without the feature `std`, which is on by default, the crate needs only `alloc`.
 
@@ -52,7 +56,7 @@ pub use remote::{ReadAt, RemoteFilter};
 pub enum Error {
     /// The file is damaged, incomplete or contradicts itself, or is not umbel's.
     Corrupt(String),
-    /// The file is of a version or kind, or has a recipe or a secret, that this crate does not read.
+    /// The file is of a version or kind, or has a recipe, a secret or deltas, that this crate does not read.
     Unsupported(String),
 }
 
@@ -175,7 +179,7 @@ impl<B: AsRef<[u8]>> Filter<B> {
         texts.iter().map(|text| self.contains(text)).collect()
     }
 
-    /// The filter's kind: blocked, classic, line, static or tight.
+    /// The filter's kind: blocked, classic, line, static, tight or exact.
     pub fn kind(&self) -> &'static str {
         self.header.kind_name()
     }
@@ -193,9 +197,17 @@ impl Filter<Vec<u8>> {
     ///
     /// # Errors
     ///
-    /// Those of [`std::fs::read`] and of [`Filter::from_bytes`].
+    /// Those of [`std::fs::read`] and of [`Filter::from_bytes`], and [`Error::Unsupported`] if there are deltas
+    /// beside the file, so that it alone is not the list.
     pub fn open(path: impl AsRef<std::path::Path>) -> Result<Self, ReadError<std::io::Error>> {
-        let bytes = std::fs::read(path).map_err(ReadError::Source)?;
+        let bytes = std::fs::read(&path).map_err(ReadError::Source)?;
+        let mut deltas = path.as_ref().to_path_buf().into_os_string();
+        deltas.push(".deltas");
+        let deltas = std::path::Path::new(&deltas);
+        if deltas.exists() {
+            let what = alloc::format!("the deltas in {}", deltas.display());
+            return Err(Error::Unsupported(what).into());
+        }
         Ok(Filter::from_bytes(bytes)?)
     }
 }

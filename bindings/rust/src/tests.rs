@@ -157,8 +157,49 @@ fn a_size_that_is_not_true_costs_no_memory() {
     }
 }
 
-/// Small files of the conformance kit, whose folder `UMBEL_VECTORS` names, and one of ours.
+/// No known key is wrong, in memory and elsewhere.
+#[test]
+fn exact_filters_know_their_universe() {
+    for row in rows("native/exact.tsv") {
+        let file = unhex(&row[3]);
+        let filter = Filter::from_bytes(&file).expect("sound");
+        assert_eq!(filter.kind(), "exact");
+        let remote = RemoteFilter::new(counted(&file), file.len() as u64).expect("sound");
+        for (column, word) in ["key", "other"].iter().enumerate() {
+            for i in 0..row[column].parse().expect("a number") {
+                let key = format!("{word}{i}");
+                assert_eq!(filter.contains(&key), column == 0, "{key}");
+                assert_eq!(remote.contains(&key).expect("read"), column == 0, "{key}");
+            }
+        }
+    }
+}
+
+/// A list is its base and the deltas beside it, so the base alone would give wrong answers.
+#[test]
+fn deltas_are_not_ignored() {
+    let name = format!("umbel-{}.umb", std::process::id());
+    let path = std::env::temp_dir().join(&name);
+    let deltas = path.with_extension("umb.deltas");
+    std::fs::write(&path, planets()).expect("written");
+    let alone = Filter::open(&path);
+    std::fs::write(&deltas, "UMBD").expect("written");
+    let followed = Filter::open(&path);
+    std::fs::remove_file(path).expect("removed");
+    std::fs::remove_file(deltas).expect("removed");
+    assert!(alone.is_ok());
+    match followed {
+        Err(ReadError::File(Error::Unsupported(what))) => {
+            assert!(what.ends_with(&(name + ".deltas")))
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Small files of the conformance kit, whose folder `UMBEL_VECTORS` names, and some of the repository.
 fn seeds() -> Vec<Vec<u8>> {
+    let tables = ["native/tight.tsv", "native/exact.tsv"].into_iter();
+    let golden = tables.flat_map(rows).map(|row| unhex(&row[3]));
     let mut names: Vec<PathBuf> = Vec::new();
     if let Some(kit) = std::env::var_os("UMBEL_VECTORS") {
         for folder in ["refused", "filters"] {
@@ -174,6 +215,7 @@ fn seeds() -> Vec<Vec<u8>> {
         .map(|name| std::fs::read(name).expect("a file"));
     files
         .filter(|file| file.len() < 1 << 14)
+        .chain(golden)
         .chain([planets()])
         .collect()
 }

@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -23,11 +24,14 @@ import java.util.List;
  * }
  * }</pre>
  *
- * <p>This package only reads: the kinds blocked, classic, line, static and tight, with and without exceptions,
- * under the recipes {@code line} and {@code domain}. Anything else (keyed filters, kinds that grow or count,
- * other recipes) is refused with an {@link UnsupportedFilterException} that names it; damage is a
+ * <p>This package only reads: the kinds blocked, classic, line, static, tight and exact, with and without
+ * exceptions, under the recipes {@code line} and {@code domain}. Anything else (keyed filters, kinds that grow or
+ * count, other recipes) is refused with an {@link UnsupportedFilterException} that names it; damage is a
  * {@link CorruptFilterException}. No bytes of a file lead to another exception, or to more memory than they
  * amount to.
+ *
+ * <p>It does not read the deltas that {@code umbel apply} puts beside a list, in {@code FILE.deltas}: {@link #open}
+ * refuses a list that they follow, while the other ways to make a filter see only the base and answer for that.
  *
  * <p>A filter never changes, so any number of threads may ask it.
  */
@@ -47,13 +51,16 @@ public final class BloomFile {
      * @param file its path
      * @return the filter
      * @throws CorruptFilterException if it is damaged
-     * @throws UnsupportedFilterException if this package does not read it
+     * @throws UnsupportedFilterException if this package does not read it, or there are deltas beside it, so that
+     *     it alone is not the list
      * @throws IOException if it cannot be read
      */
     public static BloomFile open(Path file) throws IOException {
         FileChannel channel = FileChannel.open(file);
         boolean keep = false;
         try {
+            Path deltas = file.resolveSibling(file.getFileName() + ".deltas");
+            Header.support(!Files.exists(deltas), "the deltas in " + deltas);
             long size = channel.size();
             ReadAt source = (offset, length) -> read(channel, offset, length);
             keep = size > Payload.LARGEST_ARRAY;
@@ -176,7 +183,7 @@ public final class BloomFile {
     /**
      * The filter's kind.
      *
-     * @return blocked, classic, line, static or tight
+     * @return blocked, classic, line, static, tight or exact
      */
     public String kind() {
         return header.kind.name();

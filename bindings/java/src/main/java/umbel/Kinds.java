@@ -34,11 +34,11 @@ final class Kinds {
         int hashes = head.getInt(28);
         long bits = head.getLong(48);
         String name = kind > 0 && kind <= NAMES.length ? NAMES[kind - 1] : Integer.toUnsignedString(kind);
-        support(kind == 1 || kind == 2 || kind == 3 || kind == 7 || kind == 8, "kind " + name);
+        support(kind > 0 && kind <= NAMES.length && (kind < 4 || kind > 6), "kind " + name);
         support(hash != 2, "a keyed filter");
         support(scheme == 1 && hash == 1, "scheme " + Integer.toUnsignedString(scheme) + " with hash "
                 + Integer.toUnsignedString(hash));
-        support(own.capacity() == 0 || kind == 3 || kind == 7, "parameters of kind " + name);
+        support(own.capacity() == 0 || kind == 3 || kind == 7 || kind == 9, "parameters of kind " + name);
         long length = (bits >>> 3) + ((bits & 7) == 0 ? 0 : 1);
         insist(length == payloadLength && ((bits & 7) == 0 || kind == 2), "bits and payload length disagree");
         switch (kind) {
@@ -54,8 +54,10 @@ final class Kinds {
                 return new Line(bits / 512, hashes);
             case 3:
                 return StaticKind.of(own, hashes, payloadLength);
+            case 7:
+                return Ribbon.alone(own, hashes, payloadLength);
             default:
-                return TightKind.of(own, hashes, payloadLength);
+                return ExactKind.of(own, hashes, payloadLength);
         }
     }
 
@@ -64,7 +66,7 @@ final class Kinds {
         return Math.multiplyHigh(a, b) + ((a >> 63) & b) + ((b >> 63) & a);
     }
 
-    /** The mixing of static and tight filters. */
+    /** The mixing of static, tight and exact filters. */
     static long scramble(long x) {
         x = (x ^ x >>> 32) * 0xd6e8feb86659fd93L;
         x = (x ^ x >>> 32) * 0xd6e8feb86659fd93L;
@@ -136,8 +138,13 @@ final class Kinds {
         }
     }
 
-    /** A static or tight filter without keys. */
-    record Empty(String name) implements Kind {
+    /** A static filter without keys. */
+    record Empty() implements Kind {
+        @Override
+        public String name() {
+            return "static";
+        }
+
         @Override
         public boolean has(Payload payload, byte[] key, long seed) {
             return false;

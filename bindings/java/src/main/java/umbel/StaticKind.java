@@ -25,7 +25,7 @@ record StaticKind(int hashes, int shardBits, int segmentBits, long segments, int
         insist(width > 0 && width <= (wide > 0 ? 31 : 32) && field[5] == 0, "static: width");
         if (shards == 0) {
             insist(segmentBits + segments + wide + payloadLength == 0, "static: segments without shards");
-            return new Kinds.Empty("static");
+            return new Kinds.Empty();
         }
         insist(Long.bitCount(shards) == 1 && shards <= 1 << 24 && wide < shards, "static: shards");
         insist(segmentBits <= 18 && segments > 0, "static: segments");

@@ -167,9 +167,49 @@ public class BloomFileTest {
         assertFalse(IntStream.range(0, 10_000).parallel().anyMatch(i -> !filter.mightContain("Mars")));
     }
 
-    /** Small files of the conformance kit, whose folder UMBEL_VECTORS names, and one of ours. */
+    /** No known key is wrong, in memory and elsewhere. */
+    @Test
+    public void exactFiltersKnowTheirUniverse() throws IOException {
+        for (String[] row : rows("native/exact.tsv")) {
+            byte[] file = HexFormat.of().parseHex(row[3]);
+            BloomFile filter = BloomFile.of(ByteBuffer.wrap(file));
+            BloomFile elsewhere = BloomFile.of(of(file), file.length);
+            assertEquals("exact", filter.kind());
+            for (int column = 0; column < 2; column++) {
+                for (int i = 0; i < Integer.parseInt(row[column]); i++) {
+                    String key = (column == 0 ? "key" : "other") + i;
+                    assertEquals(key, column == 0, filter.mightContain(key));
+                    assertEquals(key, column == 0, elsewhere.mightContain(key));
+                }
+            }
+        }
+    }
+
+    /** A list is its base and the deltas beside it, so the base alone would give wrong answers. */
+    @Test
+    public void deltasAreNotIgnored() throws IOException {
+        Path list = Files.createTempFile("umbel", ".umb");
+        Path deltas = Path.of(list + ".deltas");
+        try {
+            Files.write(list, Files.readAllBytes(PLANETS));
+            assertTrue(BloomFile.open(list).mightContain("Mars"));
+            Files.writeString(deltas, "UMBD");
+            Exception e = assertThrows(UnsupportedFilterException.class, () -> BloomFile.open(list));
+            assertTrue(e.getMessage(), e.getMessage().contains(deltas.toString()));
+        } finally {
+            Files.deleteIfExists(deltas);
+            Files.delete(list);
+        }
+    }
+
+    /** Small files of the conformance kit, whose folder UMBEL_VECTORS names, and some of the repository. */
     private static List<byte[]> seeds() throws IOException {
         List<byte[]> seeds = new ArrayList<>(List.of(Files.readAllBytes(PLANETS)));
+        for (String table : List.of("native/tight.tsv", "native/exact.tsv")) {
+            for (String[] row : rows(table)) {
+                seeds.add(HexFormat.of().parseHex(row[3]));
+            }
+        }
         String kit = System.getenv("UMBEL_VECTORS");
         if (kit != null) {
             try (Stream<Path> names = Files.walk(Path.of(kit))) {
