@@ -333,10 +333,10 @@ def test_decoded_once(db):
     (which would take minutes)."""
     fill(db, 100000)
     db.execute("CREATE TABLE f AS SELECT umbel(t, 5000000, 0.01) AS v FROM k")
-    start = time.monotonic()
+    start = time.process_time()  # what else the machine does takes none of it
     assert one(db, "SELECT count(*) FROM k WHERE umbel_contains((SELECT umbel_decode(v) FROM f), t)") == 100000
     assert one(db, "SELECT count(*) FROM k WHERE umbel_contains(?, t)", one(db, "SELECT v FROM f")) == 100000
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_the_shell():
