@@ -192,7 +192,7 @@ make_filter() {
     [ "$(umbel check --verify-with keys --max-count 2 f.umb keys lines | paste -sd ' ')" = "$(grep -hxm 2 -Ff keys keys lines | paste -sd ' ')" ]
     [ "$(umbel check --verify-with keys -c -H --max-count 2 f.umb keys none)" = $'keys:2\nnone:0' ]
     # An endless stream ends with its last line.
-    [ "$(timeout 20 bash -c 'yes 5 | "$UMBEL" check --max-count 3 f.umb')" = $'5\n5\n5' ]
+    [ "$(timeout 300 bash -c 'yes 5 | "$UMBEL" check --max-count 3 f.umb')" = $'5\n5\n5' ]
     [ "$(printf 'a,5,x\nb,6,y\n' | umbel check -t , -k 2 --only-matching f.umb)" = $'5\n6' ]
     refused "--only-matching prints keys" umbel check -o f.umb keys
     refused "--max-count N" umbel check -m 3 f.umb keys

@@ -49,7 +49,7 @@ def run(command, chosen, where):
         os.link(name, f"{where}/{name}")
     shutil.copy("k.umb", f"{where}/add.umb"), shutil.copy("c.umb", f"{where}/remove.umb")
     done = subprocess.run([umbel, command.strip(), *args], cwd=where, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          errors="replace", start_new_session=True, timeout=60)
+                          errors="replace", start_new_session=True, timeout=300)
     shutil.rmtree(where)
     assert done.returncode in (0, 1, 2, 3), (command, args, done)
     return done.returncode, done.stderr, args
