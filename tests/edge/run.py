@@ -61,7 +61,10 @@ def free_port():
         return s.getsockname()[1]
 
 
-def wait_until(condition, what, seconds=20):
+PATIENCE = 120  # seconds, for what hangs: a machine may be busy
+
+
+def wait_until(condition, what, seconds=PATIENCE):
     last = time.monotonic() + seconds
     while time.monotonic() < last:
         try:
@@ -130,16 +133,18 @@ class Lists:
         def asked():
             assert blocks(f"s{random.getrandbits(60):x}.{self.listed[1]}"), "a listed name was let through"
             return logged()
+
+        def quiet():  # other processes of the server may say it later
+            before = asked()
+            time.sleep(2.5)
+            return asked() == before
         wait_until(lambda: blocks(f"s{random.getrandbits(60):x}.{self.listed[1]}"), "the list of before")
         for what, bytes_ in (("a file that is no list", b"no list\n"), ("the list again", self.path.read_bytes())):
             before = asked()
             (self.folder / "next").write_bytes(bytes_)
             os.replace(self.folder / "next", self.path)
             wait_until(lambda: asked() > before, f"a line in the log about {what}")
-            time.sleep(1.5)
-            after = asked()
-            time.sleep(2.5)
-            assert asked() == after, f"{what} is logged again and again"
+            assert any(quiet() for _ in range(5)), f"{what} is logged again and again"
 
     def replace(self, blocks):
         """Another list takes its place while questions are asked: none is lost, none is wrong."""
@@ -160,7 +165,7 @@ class Lists:
                 asked += 1
             writer.join()
             fresh = iter(self.later[100:])  # resolvers remember what they were asked before
-            wait_until(lambda: blocks(next(fresh)), "the new list", 10)
+            wait_until(lambda: blocks(next(fresh)), "the new list")
             for name in self.later[1:50]:
                 assert blocks(name), f"{name} is in the new list"
             assert sum(blocks(name) for name in self.listed[ASKED:ASKED + 50]) <= 1, "the old list"
@@ -611,7 +616,7 @@ def try_without_list(name, folder, expected, passing):
                     blocks.raw("ready.example")  # Squid's helper starts with the first request
                 return bench.process.poll() not in (None, 0)
             return blocks.raw("ready.example") == expected
-        wait_until(as_expected, f"{expected} without a list", 60)
+        wait_until(as_expected, f"{expected} without a list")
 
 
 def try_server(name, lists, folder):
@@ -622,7 +627,7 @@ def try_server(name, lists, folder):
             bench = Bench(stack, own, lists)
             if name in SERVERS:
                 blocks = SERVERS[name](bench)
-                wait_until(lambda: blocks("ready.example") is False, name, 40)
+                wait_until(lambda: blocks("ready.example") is False, name)
                 lists.exercise(blocks, own)
             else:
                 serve.CHECKS[name](bench)
