@@ -730,15 +730,16 @@ def test_tls_where_there_is_none(tls, new_server, authority, tmp_path):
 def test_a_server_that_loads_its_data(new_server, tmp_path):
     path = build(tmp_path)
     slow = new_server(loading_process_events_interval_bytes=1024)
-    for i in range(200):  # ten seconds: the machine may be busy
+    for i in range(200):
         slow("SET", f"k{i}", "x" * 2000)
-    slow("CONFIG", "SET", "key-load-delay", 50000)  # microseconds
+    slow("CONFIG", "SET", "key-load-delay", 300000)  # microseconds: a minute, which is cut short
     client = slow.client()
     reload = threading.Thread(target=client, args=("DEBUG", "RELOAD"))
     reload.start()
     while not isinstance(slow("GET", "k1"), Error):
         time.sleep(0.01)
     refused(push(slow, path, "--key", "f", "--wait", 0), "LOADING")
+    slow("CONFIG", "SET", "key-load-delay", 10000)
     pushed(push(slow, path, "--key", "f"))
     reload.join()
     assert has_all(slow, "f", ITEMS)
