@@ -95,7 +95,7 @@ def start(home, config, arguments):
 
 
 def ready(home, server):
-    for _ in range(100):
+    for _ in range(3000):  # for what hangs
         if (home / "lists/map.sock").exists():
             return True
         if server.poll() is not None:
