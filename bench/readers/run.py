@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 OUT = ROOT / "build/bench-readers"
-KINDS = "blocked line classic static tight".split()
+KINDS = "blocked line classic static tight exact".split()
 FEW, MANY, KEYS = 6, 26, 1 << 20
 GUAVA = "/usr/share/java/guava.jar"
 ENVIRONMENT = {**os.environ, "PATH": f"/usr/bin:{os.environ['PATH']}", "GOFLAGS": "-mod=mod", "GOPROXY": "off",
@@ -39,8 +39,11 @@ def build(filters):
         ROOT / "bench/readers/BloomBench.java"])
     keys = filters / "keys"
     keys.write_text("".join(f"key{i}\n" for i in range(1_000_000)))
+    others = filters / "others"
+    others.write_text("".join(f"other{i}\n" for i in range(1_000_000)))
     for kind in KINDS:
-        do([ROOT / "build/umbel", "build", "-qq", "--kind", kind, "-p", "1%", "-o", filters / kind, keys])
+        how = ["--universe", others] if kind == "exact" else ["--kind", kind]
+        do([ROOT / "build/umbel", "build", "-qq", *how, "-p", "1%", "-o", filters / kind, keys])
 
 
 def cpu_time(command, environment):
