@@ -109,7 +109,10 @@ static umbel_filter *try_static(static_build *g, const cli_filter_params *params
     const cli_settings *s = g->s;
     umbel_opts opts = cli_opts_of(s);
     umbel_filter *f = NULL;
-    if (s->hashes) cli_die("--hashes", "leave it out", "follows from the rate in this kind");
+    if (s->hashes) {
+        cli_die("--hashes", "leave it out", "follows from the rate %s",
+                cli_given(s, OPT_UNIVERSE) ? "with --universe" : "in this kind");
+    }
     opts.tmp = s->tmp;
     umbel_params native = cli_native_params(params);
     need(umbel_builder_new(&native, &opts, &g->builder, diag), diag);
@@ -198,7 +201,7 @@ static void choose_exact(const cli_settings *s, cli_filter_params *p) {
     }
     if (!cli_given(s, OPT_UNIVERSE)) return;
     if (p->kind != UMBEL_KIND_AUTO && !traits.universe) {
-        cli_die("--universe", "--never makes exceptions in other kinds", "not for kind %s",
+        cli_die("--universe", "--never makes exceptions in other kinds", "not for --kind %s",
                 umbel_kind_name(p->kind));
     }
     if (cli_is_foreign(p)) cli_die("--universe", NULL, "only for native filters");

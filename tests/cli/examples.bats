@@ -44,6 +44,8 @@ def fixtures():
     write("new-urls.txt", lines(4000, 4010))
     write("today.txt", lines(10, 30)), write("yesterday.txt", lines(1, 20))
     write("good.txt", lines(5000, 9000)), write("revoked.txt", lines(1, 30))
+    write("old.txt", lines(1, 3000)), write("new.txt", lines(20, 3020))
+    write("came.txt", lines(3020, 3030)), write("left.txt", lines(20, 25)), write("rest.txt", lines(25, 3020))
     write("open.txt", lines(1, 9)), write("closed.txt", lines(2, 4)), write("keys.txt", lines(1, 9, "%d"))
     log = lines(1, 50, '192.0.2.%d - - [18/Nov/2026:01:02:03 +0000] "GET https://example.org/7 HTTP/1.1" 200 5')
     write("access.log", log), write("events.log", log), write("alarms.log", log), write("text.txt", lines(1, 9, "word%d"))
@@ -73,6 +75,14 @@ def fixtures():
     (here / "all_1_1_0").mkdir()
     shutil.copy(golden / "table/skp_idx_tk.idx", here / "all_1_1_0/skp_idx_tk.idx")
 
+def deltas():
+    """list.umb follows three deltas, and 18.umd is the fourth."""
+    for number in (15, 16, 17, 18):
+        write("old.txt", lines(1, 2985 + number)), write("new.txt", lines(1, 2986 + number))
+        run([umbel, "delta", "-q", "--from", "list.umb", "-o", f"{number}.umd", "old.txt", "new.txt"], check=True)
+        if number < 18:
+            run([umbel, "apply", "-q", "list.umb", f"{number}.umd"], check=True)
+
 # Examples that need more than files: what they must say at least, which shows that every option was understood.
 ELSEWHERE = {
     "umbel check --ask leaked.umb": "no terminal",
@@ -89,6 +99,8 @@ for page in pages:
     examples = [l[2:] for l in text.split("Examples\n")[1].split("\n\nUsage")[0].splitlines() if not l.startswith("  #")]
     assert examples, page
     fixtures()
+    if page == "apply":
+        deltas()
     for example in examples:
         command = example.replace("/run/umbel", "run").replace("/var/lib/app/db", "db").replace("--column customer", "--column n")
         for out in re.findall(r"-o (\S+)", command):

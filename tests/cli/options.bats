@@ -8,7 +8,7 @@ load helper
     seq 9 > lines
     printf 'a,b\n1,2\n' > t.csv
     head -c16 /dev/zero > secret && chmod 600 secret
-    umbel build -q -n 1000 -o k.umb lines
+    (cat lines; echo) | umbel build -q -n 1000 -o k.umb  # the empty key, too: --missing-empty makes it
     umbel build -q -o c.umb --kind counting lines
     UMBEL=$UMBEL python3 - <<'P'
 import itertools, os, re, shutil, subprocess
@@ -21,7 +21,7 @@ BASE = {  # what makes a run without options end well, or with a message about s
     "cmp": ["k.umb", "k.umb"], "fold": ["-p 50%", "-o out.umb", "-f", "k.umb"],
     "intersect": ["-o out.umb", "-f", "k.umb", "k.umb"], "convert": ["-o out.umb", "-f", "k.umb"],
     "table": ["none.sst"], "push": ["--redis 127.0.0.1:1", "--key k", "k.umb"], "push ": ["--redis 127.0.0.1:1", "--key k", "--shards 3", "lines"], "serve": ["--http 127.0.0.1:0", "none.umb"],
-    "sign": ["-s none.key", "lines"]}
+    "sign": ["-s none.key", "lines"], "delta": ["--from k.umb", "-o out.umd", "-f", "lines", "lines"], "apply": ["k.umb", "none.umd"]}
 VALUES = {"KEYS": "1000", "RATE": "1%", "SIZE": "64M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64", "N": "3",
           "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "100", "N|DURATION": "100", "SECONDS": "1", "NAME=VALUE": "a=b", "KEY": "5",
           "LIST|NAME": "1", "N|NAME|PATH": "1", "PATH": ".a", "FILTER": "k.umb", "FILE": "lines", "DIR": ".", "TEXT": "line", "DURATION": "9m"}

@@ -74,7 +74,7 @@ load helper
     seq 10 > some
     run umbel build --universe some --kind tight -o f.umb some
     [ "$status" -eq 2 ]
-    [[ $output == *"--universe: not for kind tight"* ]]
+    [[ $output == *"--universe: not for --kind tight"* ]]
     run umbel build --kind exact -o f.umb some
     [ "$status" -eq 2 ]
     [[ $output == *"--universe FILE"* ]]

@@ -74,7 +74,8 @@ run = lambda *args: subprocess.run([umbel, *args], capture_output=True, text=Tru
 values = {"KEYS": "5", "RATE": "1%", "SIZE": "1M", "KIND": "blocked", "FORMAT": "native", "TYPE": "int64",
           "N": "3", "K": "3", "S": "3", "C": ",", "N|DURATION/STEP": "5", "N|DURATION": "5", "SECONDS": "1",
           "NAME=VALUE": "a=b"}
-adds_up = {"-k", "--json-key", "--http", "--socketmap", "-e", "--also", "--meta", "--variant", "--never", "--universe", "--key"}
+adds_up = {"-k", "--json-key", "--http", "--socketmap", "-e", "--also", "--meta", "--variant", "--never", "--universe", "--key",
+           "--added", "--removed", "--kept"}
 commands = re.findall(r"^  (\w+) ", run("help").stdout.split("Commands")[1].split("Options")[0], re.M)
 seen = set()
 for command in commands:
