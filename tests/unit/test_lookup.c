@@ -562,6 +562,41 @@ static void test_truncated(void **state) {
     umbel_source_close(s);
 }
 
+static void *cut_and_allocate(void *ctx, size_t size) {
+    unsigned *left = ctx;
+    if (*left && !--*left) assert_int_equal(truncate(path, 0), 0);
+    return malloc(size);
+}
+
+static void free_it(void *ctx, void *ptr) {
+    (void)ctx;
+    free(ptr);
+}
+
+/* Whoever writes over a file while it is read does not kill its readers. */
+static void test_cut_while_read(void **state) {
+    (void)state;
+    unsigned left = 0, calls = 0; /* until the file is cut off */
+    umbel_alloc alloc = {cut_and_allocate, free_it, &left};
+    umbel_opts opts = {.alloc = &alloc};
+    umbel_source_opts how = {.opts = &opts};
+    umbel_source *s = NULL;
+    save("old", "line");
+    assert_ok(umbel_source_open(path, &how, &s, NULL));
+    for (bool all = false; !all;) {
+        save("new", "line");
+        left = ++calls;
+        umbel_err e = umbel_source_refresh(s, NULL);
+        all = left > 0;
+        left = 0;
+        assert_true(has(umbel_source_now(s), e ? "old" : "new"));
+        save("old", "line");
+        assert_ok(umbel_source_refresh(s, NULL));
+    }
+    assert_true(calls > 3);
+    umbel_source_close(s);
+}
+
 /* A recipe of the future would be asked in the wrong way: such a file is refused. */
 static void test_unknown_recipe(void **state) {
     (void)state;
@@ -654,8 +689,8 @@ int main(void) {
         cmocka_unit_test(test_damage),         cmocka_unit_test(test_replaced),
         cmocka_unit_test(test_guarded),        cmocka_unit_test(test_guarded),
         cmocka_unit_test(test_refused_once),   cmocka_unit_test(test_truncated),
-        cmocka_unit_test(test_unknown_recipe), cmocka_unit_test(test_options),
-        cmocka_unit_test(test_not_opened),
+        cmocka_unit_test(test_cut_while_read), cmocka_unit_test(test_unknown_recipe),
+        cmocka_unit_test(test_options),        cmocka_unit_test(test_not_opened),
     };
     return cmocka_run_group_tests(tests, make_path, remove_path);
 }

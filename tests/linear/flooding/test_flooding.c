@@ -187,9 +187,9 @@ int main(int argc, char **argv) {
     if (argc != 2) return 2;
     umbel = argv[1];
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),       cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_good_keys),    cmocka_unit_test(test_built_once),
-        cmocka_unit_test(test_updates),      cmocka_unit_test(test_another_seed),
+        cmocka_unit_test(test_counts),    cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_good_keys), cmocka_unit_test(test_built_once),
+        cmocka_unit_test(test_updates),   cmocka_unit_test(test_another_seed),
         cmocka_unit_test(test_growing),
     };
     return cmocka_run_group_tests(tests, write_files, remove_files);
