@@ -19,9 +19,9 @@ extern "C" {
 /* A list can be published as a filter, the base, and deltas that follow it: a delta holds the keys
  * that came since, at the base's rate, and those that left, exactly, in a few bytes each.  The
  * deltas of a base in the file PATH are one after the other in the file PATH.deltas, where
- * umbel_delta_apply puts them.  With them the list never misses a key that it should have, never
- * has one that left (unless that has the 64-bit hash of one that stayed), and other keys are found
- * at most at the sum of all rates.
+ * umbel_delta_apply puts them, each with its signature if it has one.  With them the list never
+ * misses a key that it should have, never has one that left (unless that has the 64-bit hash of one
+ * that stayed), and other keys are found at most at the sum of all rates.
  *
  * Whoever opens PATH with umbel_file_open has the base alone.  A lookup of umbel_lookup_list, or of
  * an umbel_source, is that of the list. */
@@ -42,9 +42,10 @@ typedef struct umbel_delta_info {
 } umbel_delta_info;
 
 /* umbel_lookup_new for the filter in the file PATH, and the deltas beside it.  If PATH.deltas is
- * damaged, or the guard (optional) does not accept it, there is no lookup.  Deltas that follow
- * another base are left aside: after UMBEL_OK, diag->what is NULL or says so.  umbel_lookup_deltas
- * describes all of them; false: there are none. */
+ * damaged, or the guard (optional) does not accept each delta in it by the signature that is there
+ * as well, there is no lookup.  Deltas that follow another base are left aside: after UMBEL_OK,
+ * diag->what is NULL or says so.  umbel_lookup_deltas describes all of them; false: there are
+ * none. */
 UMBEL_API umbel_err umbel_lookup_list(const umbel_filter *filter, const char *path,
                                       const char *recipe, const umbel_guard *guard,
                                       umbel_lookup **out, umbel_diag *diag);
@@ -86,12 +87,18 @@ UMBEL_API umbel_err umbel_delta_read(const void *bytes, size_t len, umbel_delta_
 
 /* Puts a delta, or several one after the other, beside the base in the file PATH, atomically as by
  * umbel_file_save; PATH.deltas is what umbel_update_begin locks and waits for.  *all (optional)
- * describes all that follow the base then.  Deltas that are there already are passed over, those
- * of an earlier base are removed.  UMBEL_EMISMATCH, with diag->field "base", "number" or "before":
- * a delta is for another base, others are missing before it, or another one has its place.  On
- * failure nothing changes, but for UMBEL_EUNSYNCED. */
+ * describes all that follow the base then.  Deltas that are there already are passed over, but for
+ * a new signature; those of an earlier base are removed.  UMBEL_EMISMATCH, with diag->field "base",
+ * "number" or "before": a delta is for another base, others are missing before it, or another one
+ * has its place.  On failure nothing changes, but for UMBEL_EUNSYNCED.
+ *
+ * `signature` (optional) is what is in the file beside that of a single delta (DELTA.minisig); in
+ * files of deltas, such as PATH.deltas, each has its own already.  Signatures are kept, and the
+ * guard (optional) must accept each delta by its own, or UMBEL_EUNSIGNED. */
 UMBEL_API umbel_err umbel_delta_apply(const char *path, double wait_seconds, const void *bytes,
-                                      size_t len, umbel_delta_info *all, umbel_diag *diag);
+                                      size_t len, const umbel_key *signature,
+                                      const umbel_guard *guard, umbel_delta_info *all,
+                                      umbel_diag *diag);
 
 #ifdef __cplusplus
 }

@@ -89,9 +89,10 @@ UMBEL_API umbel_err umbel_builder_never_lookups(umbel_builder *builder, const um
  * it saw is what answers.  Final struct. */
 typedef struct umbel_guard {
     /* An error refuses the file.  *number is that of the edition: one that is smaller than that of
-     * the file in force is refused as well, with UMBEL_EUNSIGNED. */
+     * the file in force is refused as well, with UMBEL_EUNSIGNED.  The bytes are all of those in
+     * PATH, whose signature is beside it, or a delta in it, whose signature is given. */
     umbel_err (*accept)(void *ctx, const char *path, const void *bytes, size_t len,
-                        uint64_t *number, umbel_diag *diag);
+                        const umbel_key *signature, uint64_t *number, umbel_diag *diag);
     void *ctx;
     const char *beside; /* the end of the name of the file that it reads beside this one, such
                          * as ".minisig": when that changes, a refused file is looked at again.

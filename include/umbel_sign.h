@@ -39,7 +39,7 @@ UMBEL_API umbel_err umbel_trust_new(const umbel_key *keys, size_t n, uint64_t no
 UMBEL_API void umbel_trust_free(umbel_trust *trust); /* NULL is allowed                         */
 
 /* For umbel_source_opts.guard: accepts a file if the one beside it whose name ends in .minisig has
- * a signature of it.  The trust must outlive the source. */
+ * a signature of it, and deltas if each of them has its own.  The trust must outlive the source. */
 UMBEL_API umbel_guard umbel_trust_guard(const umbel_trust *trust);
 
 /* What a signature vouches for besides the bytes. */

@@ -167,13 +167,14 @@ umbel_err umbel_signature_read(const char *path, char text[UMBEL_SIGNATURE_MAX],
 }
 
 static umbel_err accept_signed(void *ctx, const char *path, const void *bytes, size_t len,
-                               uint64_t *number, umbel_diag *diag) {
+                               const umbel_key *signature, uint64_t *number, umbel_diag *diag) {
     char text[UMBEL_SIGNATURE_MAX];
-    size_t text_len = 0;
+    umbel_key beside = {text, 0};
     umbel_signed is;
-    umbel_err e = umbel_signature_read(path, text, &text_len, diag);
+    umbel_err e = signature ? UMBEL_OK : umbel_signature_read(path, text, &beside.len, diag);
     if (!e) {
-        e = umbel_trust_check(ctx, (umbel_key){bytes, len}, (umbel_key){text, text_len}, &is, diag);
+        e = umbel_trust_check(ctx, (umbel_key){bytes, len}, signature ? *signature : beside, &is,
+                              diag);
     }
     if (!e) *number = is.number;
     return e;

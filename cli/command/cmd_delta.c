@@ -153,12 +153,10 @@ const cli_command cli_command_delta = {
 static const uint8_t apply_options[] = {OPT_TRUSTED,   OPT_NOT_BEFORE, OPT_QUIET, OPT_JSON,
                                         OPT_LOCK_WAIT, OPT_HELP,       OPT_END};
 
-static uint8_t *read_whole(const char *path, size_t *len) {
-    FILE *from = strcmp(path, "-") == 0 ? stdin : fopen(path, "rb");
+static uint8_t *read_all_of(FILE *from, const char *path, size_t *len) {
     size_t room = 1 << 16;
     uint8_t *bytes = cli_alloc(room);
     *len = 0;
-    if (!from) cli_die_sys(path, errno);
     for (size_t n; (n = fread(bytes + *len, 1, room - *len, from)) > 0;) {
         *len += n;
         if (*len == room) bytes = cli_realloc(bytes, room *= 2);
@@ -166,6 +164,23 @@ static uint8_t *read_whole(const char *path, size_t *len) {
     if (ferror(from)) cli_die_sys(path, errno);
     if (from != stdin) fclose(from);
     return bytes;
+}
+
+static uint8_t *read_delta(const char *path, size_t *len) {
+    FILE *from = cli_is_stdin(path) ? stdin : fopen(path, "rb");
+    if (!from) cli_die_sys(path, errno);
+    return read_all_of(from, path, len);
+}
+
+/* What is in DELTA.minisig; NULL: it is not there. */
+static uint8_t *read_signature(const char *delta, size_t *len) {
+    char *path = cli_alloc(strlen(delta) + sizeof CLI_SIGNATURE_END);
+    strcat(strcpy(path, delta), CLI_SIGNATURE_END);
+    FILE *from = cli_is_stdin(delta) ? NULL : fopen(path, "rb");
+    if (!from && !cli_is_stdin(delta) && errno != ENOENT) cli_die_sys(path, errno);
+    uint8_t *text = from ? read_all_of(from, path, len) : NULL;
+    free(path);
+    return text;
 }
 
 static void refuse(const char *delta, umbel_err e, const umbel_diag *diag) {
@@ -178,14 +193,15 @@ static void refuse(const char *delta, umbel_err e, const umbel_diag *diag) {
 
 static void apply_one(const cli_settings *s, const char *delta, umbel_delta_info *all) {
     umbel_diag diag = {0};
+    umbel_key signature;
     size_t len;
-    uint8_t *bytes = read_whole(delta, &len);
+    uint8_t *bytes = read_delta(delta, &len), *text = read_signature(delta, &signature.len);
     double wait = cli_given(s, OPT_LOCK_WAIT) ? (double)s->wait : -1;
-    const umbel_guard *guard = cli_guard_of(s);
-    uint64_t number;
-    umbel_err e = guard ? guard->accept(guard->ctx, delta, bytes, len, &number, &diag) : UMBEL_OK;
-    if (!e) e = umbel_delta_apply(s->args[0], wait, bytes, len, all, &diag);
+    signature.data = text;
+    umbel_err e = umbel_delta_apply(s->args[0], wait, bytes, len, text ? &signature : NULL,
+                                    cli_guard_of(s), all, &diag);
     free(bytes);
+    free(text);
     if (e) refuse(delta, e, &diag);
     if (diag.what) cli_warn("not_locked", s->args[0], "%s", diag.what);
 }
@@ -209,10 +225,10 @@ const cli_command cli_command_apply = {
         "The deltas are kept in FILTER.deltas, which is replaced in one step. Whatever looks lines "
         "up in FILTER by its name (umbel check, umbel serve, the libraries' sources and lookups of "
         "lists) reads it; commands that change, merge or convert filters have FILTER alone.\n\n"
-        "With --key, each DELTA must be signed by KEY (umbel sign writes DELTA.minisig). Commands that look "
-        "lines up with --key want a signature of FILTER.deltas as well: publish that file with its "
-        "own.\n\n"
-        "A delta that is there already is passed over. One that is damaged, for another filter, or "
+        "With --key, each delta must be signed by KEY (umbel sign writes DELTA.minisig). Signatures are "
+        "kept with the deltas, also without --key, so commands that look lines up with --key find "
+        "them there, and a FILTER.deltas from elsewhere may be a DELTA.\n\n"
+        "A delta that is there already is passed over, but for a new signature. One that is damaged, for another filter, or "
         "not the next is an error, and the list stays as it was.\n\n"
         "A new FILTER, built from the whole list, simply takes the old one's place: deltas that "
         "follow another are left aside, with a warning, and the next umbel apply removes them. "

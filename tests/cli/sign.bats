@@ -132,27 +132,87 @@ teardown() {
     [[ $output == *"red ?[31m next"* ]]
 }
 
-@test "sign: deltas" {
+# A list of the lines 1 to 1000 in bad.umb, and what follows: N.umd has the lines N0+1 to N0+1000.
+publish_deltas() {
     prepare
-    urls 11 1010 > new.txt
-    umbel sign -q -s a.key bad.umb
-    umbel delta -q --from bad.umb -o 1.umd list.txt new.txt
-    cp bad.umb base.umb
-    refused "1.umd: is not signed" umbel apply --key a.pub bad.umb 1.umd
-    umbel sign -q -s m.key 1.umd
-    refused "1.umd: signed by another key" umbel apply --key a.pub bad.umb 1.umd
-    [ ! -e bad.umb.deltas ]
-    umbel sign -q -s a.key 1.umd
-    umbel apply -q --key a.pub bad.umb 1.umd
-    run umbel check bad.umb -e "$one"
+    umbel sign -q -s a.key --number 1 bad.umb
+    cp bad.umb bad.umb.minisig "$1/"
+    cp list.txt old.txt
+    for i in 1 2 3; do
+        urls "$((10 * i + 1))" "$((10 * i + 1000))" > new.txt
+        umbel delta -q --from bad.umb -o "$i.umd" old.txt new.txt
+        umbel sign -q -s a.key --number "1$i" "$i.umd"
+        umbel apply -q bad.umb "$i.umd"
+        mv new.txt old.txt
+    done
+}
+
+@test "sign: whoever applies signed deltas can show who made them" {
+    mkdir consumer mirror
+    publish_deltas consumer
+    cp bad.umb bad.umb.minisig mirror/
+    cd consumer
+    umbel apply -q --key ../a.pub bad.umb ../1.umd
+    run umbel check --key ../a.pub bad.umb -e "$one"
     [ "$status" -eq 1 ] # it was taken out
+    umbel apply -q bad.umb ../1.umd ../2.umd ../3.umd # without a key, signatures are kept as well
+    new=$(tail -1 ../old.txt)
+    [ "$(umbel check --key ../a.pub bad.umb -e "$new")" = "$new" ]
+    cmp bad.umb.deltas ../bad.umb.deltas # the publisher's own, who need not sign it
+
+    # Whoever was away fetches that file in place of the deltas, from anybody.
+    cd ../mirror
+    umbel apply -q --key ../a.pub bad.umb - < ../bad.umb.deltas
+    cmp bad.umb.deltas ../bad.umb.deltas
+    # --not-before speaks of the base and of every delta.
+    umbel check -q --key ../a.pub --not-before 1 bad.umb -e "$new"
+    refused "too small a number" umbel check --key ../a.pub --not-before 2 bad.umb -e "$new"
+}
+
+@test "sign: deltas that the key did not sign are refused" {
+    mkdir consumer
+    publish_deltas consumer
+    cd consumer
+    mv ../1.umd.minisig kept
+    refused "1.umd: a delta is not signed" umbel apply --key ../a.pub bad.umb ../1.umd
+    umbel sign -q -s ../m.key ../1.umd
+    refused "1.umd: signed by another key" umbel apply --key ../a.pub bad.umb ../1.umd
+    cp ../2.umd.minisig ../1.umd.minisig
+    refused "1.umd: the signature is not one of these bytes" umbel apply --key ../a.pub bad.umb ../1.umd
+    mv kept ../1.umd.minisig
+    refused "1.umd: signed with too small a number" umbel apply --key ../a.pub --not-before 12 bad.umb ../1.umd
+    [ ! -e bad.umb.deltas ]
+
     # What stands beside the list must be signed as well: a stranger's deltas would take names out.
-    refused "is not signed" umbel check --key a.pub bad.umb -e "$one"
-    umbel sign -q -s a.key bad.umb.deltas
-    run umbel check --key a.pub bad.umb -e "$one"
+    umbel apply -q --key ../a.pub bad.umb ../1.umd
+    cp bad.umb.deltas signed
+    umbel delta -q --from bad.umb -o own.umd --removed <(urls 500 500) --kept <(urls 11 499; urls 501 1010)
+    umbel apply -q bad.umb own.umd
+    refused "bad.umb: a delta is not signed" umbel check --key ../a.pub bad.umb -e x
+    umbel sign -q -s ../m.key bad.umb.deltas # neither is a signature of the whole file
+    refused "bad.umb: a delta is not signed" umbel check --key ../m.pub --key ../a.pub bad.umb -e x
+    umbel sign -q -s ../m.key own.umd
+    umbel apply -q bad.umb own.umd # the same delta, and now a signature
+    refused "bad.umb: signed by another key" umbel check --key ../a.pub bad.umb -e x
+    run umbel check --key ../a.pub --key ../m.pub bad.umb -e "$(urls 500 500)"
     [ "$status" -eq 1 ]
-    new=$(tail -1 new.txt)
-    [ "$(umbel check --key a.pub bad.umb -e "$new")" = "$new" ]
+    cat ../1.umd ../2.umd > bad.umb.deltas
+    refused "bad.umb: a delta is not signed" umbel check --key ../a.pub bad.umb -e x
+    cp signed bad.umb.deltas
+    [ "$(umbel check --key ../a.pub bad.umb -e "$(urls 500 500)")" = "$(urls 500 500)" ]
+}
+
+@test "sign: deltas are signed again when a key is replaced" {
+    mkdir consumer
+    publish_deltas consumer
+    umbel sign -q -s m.key --number 20 bad.umb 1.umd 2.umd 3.umd
+    cp bad.umb.minisig consumer/
+    cd consumer
+    umbel apply -q --key ../a.pub --key ../m.pub bad.umb - < ../bad.umb.deltas
+    refused "bad.umb: signed by another key" umbel check --key ../m.pub bad.umb -e x
+    umbel apply -q --key ../m.pub bad.umb ../1.umd ../2.umd ../3.umd
+    run umbel check --key ../m.pub bad.umb -e "$one"
+    [ "$status" -eq 1 ]
 }
 
 # publish FIRST LAST KEY NUMBER: as the guide says, the signature first.
@@ -221,4 +281,30 @@ metric() {
     [ "$(ask "contains/bad?key=$two")" = true ]
     [ "$(ask "contains/bad?key=$one")" = false ]
     metric 'umbel_list_stale{list="bad"} 0'
+}
+
+@test "sign: serve takes signed deltas, no others, and none of them back" {
+    mkdir consumer
+    publish_deltas consumer
+    cd consumer
+    "$UMBEL" serve --http unix:http.sock --key ../a.pub bad.umb 2> log 3>&- &
+    server=$!
+    eventually [ -S http.sock ]
+    [ "$(ask "contains/bad?key=$one")" = true ]
+    umbel apply -q --key ../a.pub bad.umb ../1.umd
+    cp bad.umb.deltas first
+    umbel apply -q bad.umb ../2.umd
+    eventually sh -c '[ "$(curl -s --unix-socket http.sock "http://umbel/contains/bad?key=$1")" = false ]' sh "$(urls 15 15)"
+    cp first bad.umb.deltas # the second is withheld
+    kill -HUP "$server"
+    eventually grep -q "its number is smaller than that of the list in use" log
+    [ "$(ask "contains/bad?key=$(urls 15 15)")" = false ]
+    cat ../1.umd > bad.umb.deltas
+    kill -HUP "$server"
+    eventually grep -q "a delta is not signed" log
+    umbel apply -q --key ../a.pub bad.umb ../1.umd ../2.umd ../3.umd
+    kill -HUP "$server"
+    eventually metric 'umbel_list_stale{list="bad"} 0'
+    [ "$(ask "contains/bad?key=$(urls 25 25)")" = false ]
+    [ "$(ask "contains/bad?key=$(urls 1030 1030)")" = true ]
 }

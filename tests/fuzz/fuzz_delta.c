@@ -3,9 +3,10 @@
  * fuzz_delta.c - deltas: hostile bytes, and lists that follow real ones, against a model
  *
  *   byte  what
- *   0     1: the rest is a delta, whose lengths and checksum are put right, else a history
+ *   0     1: the rest is a delta, whose lengths and checksum are put right; 2: it follows a delta,
+ *         as its signature does, whose length and checksum are put right; else a history
  *   1...  of a history, two bytes for each change of one of 256 keys: its number; 0 in the lowest
- *         two bits ends a delta
+ *         two bits ends a delta, and 4 gives it a signature
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "core/bits.h"
 #include "format/delta/delta_build.h"
 #include "format/delta/delta_chain.h"
+#include "format/delta/delta_parts.h"
 #include "hash/xxh.h"
 #include "target.h"
 
@@ -80,7 +82,7 @@ static umbeli_sorted hashes_where(const bool *in, uint64_t *room) {
     return s;
 }
 
-static void add_delta(history *h, double fpr) {
+static void add_delta(history *h, double fpr, umbel_key text) {
     uint64_t before[KEYS], after[KEYS];
     uint8_t *bytes = NULL;
     umbeli_list_change change = {
@@ -90,9 +92,11 @@ static void add_delta(history *h, double fpr) {
                       .number = h->last.number + 1,
                       .before = h->last.number ? h->last.sum : base.trailer};
     insist(umbeli_delta_build(&d, &change, &settings, &bytes, NULL) == UMBEL_OK, "it is built");
-    h->bytes = realloc(h->bytes, h->len + (size_t)d.len);
-    memcpy(h->bytes + h->len, bytes, (size_t)d.len);
-    h->len += (size_t)d.len;
+    umbeli_delta_part part = {.delta = {bytes, (size_t)d.len}, .len = (size_t)d.len};
+    if (text.len) (void)umbeli_delta_part_sign(&part, text, NULL);
+    h->bytes = realloc(h->bytes, h->len + part.len);
+    umbeli_delta_part_write(&part, h->bytes + h->len);
+    h->len += part.len;
     h->last = d;
     umbeli_delete(&settings, bytes);
 }
@@ -123,10 +127,42 @@ static void live(const uint8_t *bytes, size_t len) {
     for (size_t i = 0; i + 1 < len && h.last.number < MOST_DELTAS; i += 2) {
         h.in[bytes[i]] ^= 1;
         if (bytes[i + 1] % 4) continue;
-        add_delta(&h, 1.0 / (2 + bytes[i + 1]));
+        add_delta(&h, 1.0 / (2 + bytes[i + 1]), (umbel_key){bytes, bytes[i + 1] & 4 ? len - i : 0});
         check(&h, in_base);
         memcpy(h.before, h.in, sizeof h.in);
     }
+    free(h.bytes);
+}
+
+/* ---- hostile signatures ------------------------------------------------------------------- */
+
+/* Whatever follows a delta, it is read as something or refused. */
+static void follow(const history *h, const uint8_t *bytes, size_t len) {
+    uint8_t *all = some_bytes(h->len + len);
+    umbeli_delta_part part;
+    memcpy(all, h->bytes, h->len);
+    if (len) memcpy(all + h->len, bytes, len);
+    if (!umbeli_delta_part_read(all, h->len + len, &part, NULL)) {
+        insist(part.len <= h->len + len, "a part is within the bytes");
+        insist(part.delta.len == h->len, "a signature is not a part of the delta");
+    }
+    use_chain(all, h->len + len);
+    free(all);
+}
+
+static void hostile_signature(const uint8_t *bytes, size_t len) {
+    static const uint8_t magic[] = {'U', 'M', 'B', 'S', 0x1a, '\r', '\n', 0};
+    enum { TEXT = 16 };
+    history h = {.in = {true}};
+    add_delta(&h, 0.01, (umbel_key){NULL, 0});
+    follow(&h, bytes, len);
+    uint8_t *frame = some_bytes(TEXT + len + CHECKSUM);
+    memcpy(frame, magic, sizeof magic);
+    umbeli_store_le64(frame + sizeof magic, len);
+    if (len) memcpy(frame + TEXT, bytes, len);
+    umbeli_store_le64(frame + TEXT + len, umbeli_xxh3_64(frame, TEXT + len, 0));
+    follow(&h, frame, TEXT + len + CHECKSUM);
+    free(frame);
     free(h.bytes);
 }
 
@@ -134,6 +170,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len) {
     if (len == 0) return 0;
     if (bytes[0] & 1) {
         hostile(bytes + 1, len - 1);
+    } else if (bytes[0] & 2) {
+        hostile_signature(bytes + 1, len - 1);
     } else {
         live(bytes + 1, len - 1);
     }

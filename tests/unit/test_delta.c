@@ -140,7 +140,7 @@ static bytes make_delta(const model *m, umbel_delta_info *info) {
 }
 
 static umbel_err apply(bytes b, umbel_delta_info *all, umbel_diag *diag) {
-    return umbel_delta_apply(path, 0, b.at, b.len, all, diag);
+    return umbel_delta_apply(path, 0, b.at, b.len, NULL, NULL, all, diag);
 }
 
 /* Every key of the list is found, none that has just left, and others at the rate. */
@@ -422,7 +422,7 @@ static void test_good_keys(void **state) {
     assert_ok(umbel_delta_never(d, good.keys, GOOD, NULL));
     assert_ok(umbel_delta_finish(d, &made, &len, &info, NULL));
     assert_in_range(info.guarded, 150, 310); /* 5% of them, and of one half in the base as well */
-    assert_ok(umbel_delta_apply(path, 0, made, len, NULL, NULL));
+    assert_ok(umbel_delta_apply(path, 0, made, len, NULL, NULL, NULL, NULL));
     umbel_delta_free(d);
     umbel_lookup_free(l);
     umbel_free(f);
@@ -469,7 +469,7 @@ static void test_exception_comes(void **state) {
     assert_ok(umbel_delta_keys(d, UMBEL_DELTA_AFTER, good, 32, NULL));
     assert_ok(umbel_delta_keys(d, UMBEL_DELTA_AFTER, &bad, 1, NULL));
     assert_ok(umbel_delta_finish(d, &made, &len, NULL, NULL));
-    assert_ok(umbel_delta_apply(path, 0, made, len, NULL, NULL));
+    assert_ok(umbel_delta_apply(path, 0, made, len, NULL, NULL, NULL, NULL));
     umbel_delta_free(d);
     umbel_lookup_free(l);
     umbel_free(f);
@@ -532,6 +532,102 @@ static void test_source(void **state) {
     umbel_source_close(s);
     free(damaged.at);
     free(b.at);
+    free_model(&m);
+}
+
+/* ---- signatures --------------------------------------------------------------------------- */
+
+/* A guard that accepts what a certain text is given for, and says how long the text is. */
+static umbel_err says_good(void *ctx, const char *file, const void *at, size_t len,
+                           const umbel_key *signature, uint64_t *number, umbel_diag *diag) {
+    unsigned *asked = ctx;
+    umbel_delta_info info;
+    assert_string_equal(file, beside);
+    assert_ok(umbel_delta_read(at, len, &info, NULL));
+    assert_int_equal(info.bytes, len); /* one at a time, as it was signed */
+    ++*asked;
+    *number = signature->len;
+    if (signature->len >= 4 && memcmp(signature->data, "good", 4) == 0) return UMBEL_OK;
+    diag->what = "not good";
+    return UMBEL_EUNSIGNED;
+}
+
+static umbel_err apply_signed(bytes b, const char *text, const umbel_guard *guard) {
+    umbel_key signature = {text, text ? strlen(text) : 0};
+    umbel_diag diag;
+    return umbel_delta_apply(path, 0, b.at, b.len, text ? &signature : NULL, guard, NULL, &diag);
+}
+
+static umbel_err open_guarded(const umbel_guard *guard) {
+    umbel_filter *f = NULL;
+    umbel_lookup *l = NULL;
+    umbel_diag diag;
+    assert_ok(umbel_file_open(path, UMBEL_MAP, NULL, NULL, &f, NULL));
+    umbel_err e = umbel_lookup_list(f, path, NULL, guard, &l, &diag);
+    umbel_lookup_free(l);
+    umbel_free(f);
+    return e;
+}
+
+/* Each delta keeps its own signature, whoever puts them together. */
+static void test_signatures(void **state) {
+    (void)state;
+    model m = small_model();
+    unsigned asked = 0;
+    const umbel_guard guard = {says_good, &asked, NULL};
+    bytes d[2];
+    for (int i = 0; i < 2; i++) {
+        change(&m, 20);
+        d[i] = make_delta(&m, NULL);
+        assert_ok(apply(d[i], NULL, NULL));
+    }
+    assert_int_equal(open_guarded(&guard), UMBEL_EUNSIGNED); /* there are no signatures */
+    assert_int_equal(asked, 0);
+    assert_ok(apply_signed(d[0], "good: 1", NULL)); /* they can come later */
+    assert_int_equal(open_guarded(&guard), UMBEL_EUNSIGNED);
+    assert_ok(apply_signed(d[1], "bad", NULL));
+    assert_int_equal(apply_signed(d[1], "worse", &guard), UMBEL_EUNSIGNED);
+    assert_int_equal(open_guarded(&guard), UMBEL_EUNSIGNED);
+    assert_ok(apply_signed(d[1], "good: 11", &guard));
+    asked = 0;
+    assert_ok(open_guarded(&guard));
+    assert_int_equal(asked, 2);
+    judge(&m);
+
+    bytes all = read_file(beside);
+    assert_int_equal(all.len, d[0].len + d[1].len + 2 * 24 + strlen("good: 1good: 11"));
+    assert_ok(apply(d[0], NULL, NULL)); /* without one, the one that is there stays */
+    expect_same(all);
+    unlink(beside);
+    assert_int_equal(apply_signed(d[0], NULL, &guard), UMBEL_EUNSIGNED);
+    assert_int_equal(apply_signed(d[0], "", NULL), UMBEL_EINVAL);
+    char *large = calloc(1, 16386);
+    memset(large, 'x', 16385);
+    assert_int_equal(apply_signed(d[0], large, NULL), UMBEL_EINVAL);
+    large[16384] = '\0';
+    assert_ok(apply_signed(d[0], large, NULL));
+    unlink(beside);
+    assert_ok(apply_signed(all, "of the whole", &guard)); /* each has its own */
+    expect_same(all);
+    unlink(beside);
+
+    /* Any change is noticed: in the deltas, and around the signatures. */
+    for (size_t i = 0; i < all.len; i++) {
+        all.at[i] ^= 0x10;
+        write_file(beside, all);
+        assert_int_not_equal(open_guarded(NULL), UMBEL_OK);
+        all.at[i] ^= 0x10;
+    }
+    unlink(beside);
+    for (size_t len = 1; len < all.len; len++) {
+        bool whole = len == d[0].len || len == d[0].len + 24 + strlen("good: 1") ||
+                     len == all.len - 24 - strlen("good: 11");
+        write_file(beside, (bytes){all.at, len});
+        assert_int_equal(open_guarded(NULL), whole ? UMBEL_OK : UMBEL_ECORRUPT);
+    }
+    free(large);
+    free(all.at);
+    for (int i = 0; i < 2; i++) free(d[i].at);
     free_model(&m);
 }
 
@@ -643,13 +739,13 @@ static void test_size(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_histories), cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_new_base),
-        cmocka_unit_test(test_mode),      cmocka_unit_test(test_wrong_keys),
-        cmocka_unit_test(test_good_keys), cmocka_unit_test(test_exception_comes),
-        cmocka_unit_test(test_source),    cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_lies),      cmocka_unit_test(test_same_bytes),
-        cmocka_unit_test(test_size),
+        cmocka_unit_test(test_histories),  cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_order),      cmocka_unit_test(test_new_base),
+        cmocka_unit_test(test_mode),       cmocka_unit_test(test_wrong_keys),
+        cmocka_unit_test(test_good_keys),  cmocka_unit_test(test_exception_comes),
+        cmocka_unit_test(test_source),     cmocka_unit_test(test_signatures),
+        cmocka_unit_test(test_damage),     cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_same_bytes), cmocka_unit_test(test_size),
     };
     return cmocka_run_group_tests(tests, start, end);
 }

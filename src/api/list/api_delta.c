@@ -13,6 +13,7 @@
 #include "core/mapping.h"
 #include "core/memory.h"
 #include "format/delta/delta_build.h"
+#include "format/delta/delta_parts.h"
 #include "format/native/native_header.h"
 #include "hash/native_hash.h"
 #include "kind/static/static_store.h"
@@ -235,6 +236,24 @@ void umbel_delta_free(umbel_delta *d) {
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
+umbel_err umbeli_deltas_accept(const umbel_guard *guard, const char *name, const void *bytes,
+                               size_t len, uint64_t *number, umbel_diag *diag) {
+    umbel_err e = UMBEL_OK;
+    umbeli_delta_part part;
+    *number = 0;
+    for (size_t at = 0; at < len && !e; at += part.len) {
+        e = umbeli_delta_part_read((const uint8_t *)bytes + at, len - at, &part, diag);
+        if (!e && !part.signature.len) {
+            e = umbeli_fail(diag, UMBEL_EUNSIGNED, "a delta is not signed");
+        }
+        if (!e) {
+            e = guard->accept(guard->ctx, name, part.delta.data, part.delta.len, &part.signature,
+                              number, diag);
+        }
+    }
+    return e;
+}
+
 umbel_err umbeli_deltas_read(const void *bytes, size_t len, const umbel_filter *base,
                              umbeli_delta_chain **out, bool *aside, umbel_diag *diag) {
     const umbeli_delta_base from = base_of(base);
@@ -285,9 +304,7 @@ umbel_err umbel_lookup_list(const umbel_filter *filter, const char *path, const 
     if (!name) return UMBEL_ENOMEM;
     umbel_err e = read_beside(name, &bytes, diag);
     uint64_t number;
-    if (!e && bytes.len && guard) {
-        e = guard->accept(guard->ctx, name, bytes.bytes, bytes.len, &number, diag);
-    }
+    if (!e && guard) e = umbeli_deltas_accept(guard, name, bytes.bytes, bytes.len, &number, diag);
     if (!e && bytes.len) e = umbeli_deltas_read(bytes.bytes, bytes.len, filter, &chain, NULL, diag);
     if (!e) e = umbel_lookup_new(filter, recipe, &l, e ? NULL : diag);
     umbeli_delete(&plain, bytes.bytes);
@@ -334,18 +351,28 @@ static umbel_err identify(const char *path, umbeli_delta_base *base, umbel_diag 
 
 /* The deltas beside a list, and what comes to them. */
 typedef struct joined {
-    uint8_t *bytes;
-    size_t len;
+    umbeli_delta_part parts[UMBELI_DELTA_MAX]; /* number 1 first; borrowed from both files */
+    uint32_t n;
     umbeli_delta_sums sums;
+    uint8_t *bytes; /* of the new file */
+    size_t len;
 } joined;
 
-/* The one of this number that is there; false: there is none. */
-static bool there(const joined *j, uint32_t number, umbeli_delta *d) {
-    for (size_t at = 0; at < j->len; at += (size_t)d->len) {
-        if (umbeli_delta_read(j->bytes + at, j->len - at, d, NULL)) return false;
-        if (d->number == number) return true;
-    }
-    return false;
+/* Reads the part at the start of the bytes. */
+static umbel_err read_part(const uint8_t *bytes, size_t len, umbeli_delta_part *part,
+                           umbeli_delta *d, umbel_diag *diag) {
+    umbel_err e = umbeli_delta_part_read(bytes, len, part, diag);
+    return e ? e : umbeli_delta_read(part->delta.data, part->delta.len, d, diag);
+}
+
+static umbel_err append(joined *j, const umbeli_delta_part *part, const umbeli_delta *d,
+                        const umbeli_delta_base *base, umbel_diag *diag) {
+    umbel_err e = umbeli_delta_follows(d, base, &j->sums, diag);
+    if (e) return e;
+    umbeli_delta_count(&j->sums, d);
+    j->parts[j->n++] = *part;
+    j->len += part->len;
+    return UMBEL_OK;
 }
 
 /* Those of another base make way. */
@@ -354,48 +381,61 @@ static umbel_err take_old(joined *j, const umbeli_mapping *old, const umbeli_del
     const uint8_t *bytes = old->bytes;
     umbel_diag why = {0};
     umbel_err e = UMBEL_OK;
-    for (size_t at = 0; at < old->len && !e; at += (size_t)j->sums.last.len) {
+    umbeli_delta_part part;
+    for (size_t at = 0; at < old->len && !e; at += part.len) {
         umbeli_delta d;
-        e = umbeli_delta_read(bytes + at, old->len - at, &d, diag);
+        e = read_part(bytes + at, old->len - at, &part, &d, diag);
         if (!e && !at && umbeli_delta_follows(&d, base, &j->sums, &why) &&
             strcmp(why.field, "base") == 0) {
             return UMBEL_OK;
         }
-        if (!e) e = umbeli_delta_follows(&d, base, &j->sums, diag);
-        if (!e) umbeli_delta_count(&j->sums, &d);
+        if (!e) e = append(j, &part, &d, base, diag);
     }
-    if (e) return e;
-    if (old->len) memcpy(j->bytes, bytes, old->len);
-    j->len = old->len;
-    return UMBEL_OK;
+    return e;
 }
 
-/* One that is there already is passed over. */
+/* The same delta, if it is there already. */
+static umbeli_delta_part *find(joined *j, const umbeli_delta_part *part, uint32_t number) {
+    umbeli_delta_part *there = number <= j->n ? &j->parts[number - 1] : NULL;
+    bool same = there && there->delta.len == part->delta.len &&
+                memcmp(there->delta.data, part->delta.data, part->delta.len) == 0;
+    return same ? there : NULL;
+}
+
+/* Of one that is there already, only the signature is new: keys are replaced. */
 static umbel_err take_new(joined *j, const uint8_t *bytes, size_t len,
                           const umbeli_delta_base *base, umbel_diag *diag) {
     umbel_err e = UMBEL_OK;
-    umbeli_delta d, same;
-    for (size_t at = 0; at < len && !e; at += (size_t)d.len) {
-        e = umbeli_delta_read(bytes + at, len - at, &d, diag);
+    umbeli_delta_part part;
+    for (size_t at = 0; at < len && !e; at += part.len) {
+        umbeli_delta d;
+        e = read_part(bytes + at, len - at, &part, &d, diag);
         if (e) return e;
-        if (there(j, d.number, &same) && same.sum == d.sum) continue;
-        e = umbeli_delta_follows(&d, base, &j->sums, diag);
-        if (e) return e;
-        umbeli_delta_count(&j->sums, &d);
-        memcpy(j->bytes + j->len, bytes + at, (size_t)d.len);
-        j->len += (size_t)d.len;
+        umbeli_delta_part *there = find(j, &part, d.number);
+        if (!there) {
+            e = append(j, &part, &d, base, diag);
+        } else if (part.signature.len) {
+            j->len += part.len - there->len;
+            *there = part;
+        }
     }
     return e;
+}
+
+static umbel_err write_parts(joined *j, umbel_diag *diag) {
+    j->bytes = umbeli_new(&plain, j->len);
+    if (!j->bytes) return no_memory(diag);
+    uint8_t *to = j->bytes;
+    for (uint32_t i = 0; i < j->n; i++) to = umbeli_delta_part_write(&j->parts[i], to);
+    return UMBEL_OK;
 }
 
 static umbel_err join(const umbeli_mapping *old, const void *bytes, size_t len,
                       const umbeli_delta_base *base, joined *j, umbel_diag *diag) {
     umbeli_delta_chain *chain = NULL;
-    if (!len) return umbeli_bad(diag, 0, "magic: not a delta");
-    j->bytes = umbeli_new(&plain, old->len + len);
-    if (!j->bytes) return no_memory(diag);
     umbel_err e = take_old(j, old, base, diag);
     if (!e) e = take_new(j, bytes, len, base, diag);
+    if (!e) e = write_parts(j, diag);
     if (!e) e = umbeli_delta_chain_new(j->bytes, j->len, base, &plain, &chain, diag);
     umbeli_delta_chain_free(chain); /* it can be made */
     return e;
@@ -423,15 +463,37 @@ static umbel_err apply(const char *path, const char *name, double wait, const vo
     return e;
 }
 
+/* Gives a single delta, alone in the bytes, the signature that was beside it. */
+static umbel_err attach(const umbel_key *signature, const void **bytes, size_t *len,
+                        uint8_t **owned, umbel_diag *diag) {
+    umbeli_delta_part part;
+    umbel_err e = umbeli_delta_part_read(*bytes, *len, &part, diag);
+    if (e || !signature || part.len < *len || part.signature.len) return e;
+    e = umbeli_delta_part_sign(&part, *signature, diag);
+    if (e) return e;
+    *owned = umbeli_new(&plain, part.len);
+    if (!*owned) return no_memory(diag);
+    umbeli_delta_part_write(&part, *owned);
+    *bytes = *owned;
+    *len = part.len;
+    return UMBEL_OK;
+}
+
 umbel_err umbel_delta_apply(const char *path, double wait_seconds, const void *bytes, size_t len,
+                            const umbel_key *signature, const umbel_guard *guard,
                             umbel_delta_info *all, umbel_diag *diag) {
-    joined j = {NULL, 0, {.added = 0}};
+    uint8_t *owned = NULL;
+    uint64_t number;
     if (diag) *diag = (umbel_diag){0};
-    char *name = beside(path, diag);
-    if (!name) return UMBEL_ENOMEM;
-    umbel_err e = apply(path, name, wait_seconds, bytes, len, &j, diag);
-    if ((!e || e == UMBEL_EUNSYNCED) && all) *all = info_of(&j.sums);
-    umbeli_delete(&plain, j.bytes);
+    joined *j = umbeli_new(&plain, sizeof *j);
+    char *name = j ? beside(path, diag) : NULL;
+    umbel_err e = name ? attach(signature, &bytes, &len, &owned, diag) : no_memory(diag);
+    if (!e && guard) e = umbeli_deltas_accept(guard, name, bytes, len, &number, diag);
+    if (!e) e = apply(path, name, wait_seconds, bytes, len, j, diag);
+    if ((!e || e == UMBEL_EUNSYNCED) && all) *all = info_of(&j->sums);
+    umbeli_delete(&plain, owned);
     umbeli_delete(&plain, name);
+    if (j) umbeli_delete(&plain, j->bytes);
+    umbeli_delete(&plain, j);
     return e;
 }

@@ -29,8 +29,8 @@ typedef struct identity {
 
 /* A list as it is in the directory: all zeros for what is not there. */
 typedef struct edition {
-    identity file, deltas;            /* the filter, and the deltas beside it ... */
-    identity witness, deltas_witness; /* ... and what a guard reads beside each */
+    identity file, deltas; /* the filter, and the deltas beside it ... */
+    identity witness;      /* ... and what a guard reads beside the filter */
 } edition;
 
 /* What became of the last look at the file. */
@@ -47,7 +47,7 @@ struct umbel_source {
     umbel_alloc alloc;
     umbel_guard guard;
     uint8_t secret[16];
-    char *path, *recipe, *deltas, *beside, *beside_deltas;
+    char *path, *recipe, *deltas, *beside;
     edition used, refused;  /* in force; and the last one that is not a list for this source */
     bool settled;           /* the refused one need not be read again while it is the same */
     uint64_t deltas_number; /* of the deltas in force, as the guard says */
@@ -74,10 +74,6 @@ static bool same_list(const edition *a, const edition *b) {
     return same_file(&a->file, &b->file) && same_file(&a->deltas, &b->deltas);
 }
 
-static bool same_witnesses(const edition *a, const edition *b) {
-    return same_file(&a->witness, &b->witness) && same_file(&a->deltas_witness, &b->deltas_witness);
-}
-
 static identity identify_any(const char *path) {
     identity out = {0};
     if (path) (void)identify(path, &out, NULL);
@@ -85,22 +81,32 @@ static identity identify_any(const char *path) {
 }
 
 static umbel_err look(const umbel_source *s, edition *out, umbel_diag *diag) {
-    *out = (edition){.deltas = identify_any(s->deltas),
-                     .witness = identify_any(s->beside),
-                     .deltas_witness = identify_any(s->beside_deltas)};
+    *out = (edition){.deltas = identify_any(s->deltas), .witness = identify_any(s->beside)};
     return identify(s->path, &out->file, diag);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
 
 /* An edition that was withdrawn is refused, however well it is signed. */
-static umbel_err admit(const umbel_source *s, const char *path, const umbeli_mapping *b,
-                       uint64_t least, uint64_t *number, umbel_diag *diag) {
+static umbel_err not_older(uint64_t number, uint64_t least, umbel_diag *diag) {
+    if (number >= least) return UMBEL_OK;
+    return umbeli_fail(diag, UMBEL_EUNSIGNED, "its number is smaller than that of the list in use");
+}
+
+static umbel_err accept_file(const umbel_source *s, const umbeli_mapping *b, uint64_t *number,
+                             umbel_diag *diag) {
     const umbel_guard *g = s->how.guard;
     if (!g) return UMBEL_OK;
-    umbel_err e = g->accept(g->ctx, path, b->bytes, b->len, number, diag);
-    if (e || *number >= least) return e;
-    return umbeli_fail(diag, UMBEL_EUNSIGNED, "its number is smaller than that of the list in use");
+    umbel_err e = g->accept(g->ctx, s->path, b->bytes, b->len, NULL, number, diag);
+    return e ? e : not_older(*number, s->state.number, diag);
+}
+
+static umbel_err accept_deltas(const umbel_source *s, const umbeli_mapping *b, uint64_t least,
+                               uint64_t *number, umbel_diag *diag) {
+    const umbel_guard *g = s->how.guard;
+    if (!g) return UMBEL_OK;
+    umbel_err e = umbeli_deltas_accept(g, s->deltas, b->bytes, b->len, number, diag);
+    return e ? e : not_older(*number, least, diag);
 }
 
 /* With read(2): whoever truncates the file meanwhile cannot kill us. */
@@ -119,7 +125,7 @@ static umbel_err load(const umbel_source *s, umbel_filter **out, uint64_t *numbe
     umbeli_mapping bytes;
     umbel_err e = read_whole(s, s->path, &bytes, diag);
     if (e) return e;
-    e = admit(s, s->path, &bytes, s->state.number, number, diag);
+    e = accept_file(s, &bytes, number, diag);
     if (!e) e = umbel_decode(bytes.bytes, bytes.len, UMBEL_LOAD, s->how.as, s->how.opts, out, diag);
     umbeli_delete(&s->settings, bytes.bytes);
     return e;
@@ -154,7 +160,7 @@ static umbel_err load_deltas(const umbel_source *s, const umbel_filter *f, const
     umbel_err e = read_whole(s, s->deltas, &bytes, diag);
     if (e) return e;
     bool aside = false;
-    e = admit(s, s->deltas, &bytes, least, &out->number, diag);
+    e = accept_deltas(s, &bytes, least, &out->number, diag);
     if (!e) e = umbeli_deltas_read(bytes.bytes, bytes.len, f, &out->chain, &aside, diag);
     out->aside = aside ? bytes.len : 0;
     umbeli_delete(&s->settings, bytes.bytes);
@@ -248,8 +254,7 @@ static umbel_err keep(umbel_source *s, const char *path, const umbel_source_opts
     bool kept = keep_text(&s->settings, path, "", &s->path) &&
                 keep_text(&s->settings, s->how.recipe, "", &s->recipe) &&
                 keep_text(&s->settings, path, UMBELI_DELTAS, &s->deltas) &&
-                (!beside || (keep_text(&s->settings, path, beside, &s->beside) &&
-                             keep_text(&s->settings, s->deltas, beside, &s->beside_deltas)));
+                (!beside || keep_text(&s->settings, path, beside, &s->beside));
     s->how.recipe = s->recipe;
     return kept ? UMBEL_OK : umbeli_fail(diag, UMBEL_ENOMEM, "no memory for a source");
 }
@@ -285,7 +290,6 @@ void umbel_source_close(umbel_source *s) {
     if (!s) return;
     umbeli_settings settings = s->settings;
     umbel_lookup_free(s->lookup);
-    umbeli_delete(&settings, s->beside_deltas);
     umbeli_delete(&settings, s->beside);
     umbeli_delete(&settings, s->deltas);
     umbeli_delete(&settings, s->recipe);
@@ -308,8 +312,7 @@ static void note_refusal(umbel_source *s, const edition *list, umbel_err e) {
     s->state.refused += !again;
     s->refused = *list;
     s->settled = e != UMBEL_ENOMEM && e != UMBEL_EIO && has_settled(&list->file) &&
-                 has_settled(&list->deltas) && has_settled(&list->witness) &&
-                 has_settled(&list->deltas_witness);
+                 has_settled(&list->deltas) && has_settled(&list->witness);
 }
 
 umbel_err umbel_source_refresh(umbel_source *s, umbel_diag *diag) {
@@ -320,7 +323,7 @@ umbel_err umbel_source_refresh(umbel_source *s, umbel_diag *diag) {
     s->asked_at = second_now();
     bool other = !now.err && !same_list(&list, &s->used);
     if (other && s->settled && same_list(&list, &s->refused) &&
-        same_witnesses(&list, &s->refused)) {
+        same_file(&list.witness, &s->refused.witness)) {
         now = s->last;
     } else {
         if (other) now.err = take(s, &list, &now.why);

@@ -22,6 +22,11 @@ void umbeli_lookup_each(const umbel_lookup *lookup, const umbel_key *keys, size_
 /* The name of the file with the deltas that follow the filter in a file. */
 #define UMBELI_DELTAS ".deltas"
 
+/* Asks a guard about each delta in the bytes of such a file, which is called `name`, before
+ * anything is made of them; *number is that of the newest, or 0. */
+umbel_err umbeli_deltas_accept(const umbel_guard *guard, const char *name, const void *bytes,
+                               size_t len, uint64_t *number, umbel_diag *diag);
+
 /* Makes a chain of the bytes of such a file.  Deltas of another base are left aside: UMBEL_OK, *out
  * stays NULL, and *aside, if that is not NULL, is set. */
 umbel_err umbeli_deltas_read(const void *bytes, size_t len, const umbel_filter *base,

@@ -21,6 +21,7 @@
 
 #include "core/cpu.h"
 #include "core/diag.h"
+#include "format/delta/delta_parts.h"
 
 enum {
     SET_BITS = 16, /* of an entry: the delta it belongs to; the others are those of its cell */
@@ -217,9 +218,11 @@ static umbel_err read_all(const uint8_t *bytes, size_t len, const umbeli_delta_b
                           umbeli_delta_chain *c, umbeli_delta *deltas, uint32_t *n,
                           umbel_diag *diag) {
     umbel_err e = UMBEL_OK;
-    for (size_t at = 0; at < len && !e; at += (size_t)c->sums.last.len) {
+    umbeli_delta_part part;
+    for (size_t at = 0; at < len && !e; at += part.len) {
         umbeli_delta d;
-        e = umbeli_delta_read(bytes + at, len - at, &d, diag);
+        e = umbeli_delta_part_read(bytes + at, len - at, &part, diag);
+        if (!e) e = umbeli_delta_read(part.delta.data, part.delta.len, &d, diag);
         if (e && diag) diag->offset += at;
         if (!e) e = umbeli_delta_follows(&d, base, &c->sums, diag);
         if (!e) e = umbeli_delta_decider(&d, &c->settings, &c->decider[d.number], diag);

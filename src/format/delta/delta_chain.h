@@ -21,7 +21,8 @@ umbel_err umbeli_delta_follows(const umbeli_delta *d, const umbeli_delta_base *b
                                const umbeli_delta_sums *sums, umbel_diag *diag);
 void umbeli_delta_count(umbeli_delta_sums *sums, const umbeli_delta *d);
 
-/* Makes a chain of deltas one after the other.  UMBEL_EMISMATCH: they are not for this base. */
+/* Makes a chain of the bytes of a file of deltas, whose signatures are passed over.
+ * UMBEL_EMISMATCH: they are not for this base. */
 umbel_err umbeli_delta_chain_new(const uint8_t *bytes, size_t len, const umbeli_delta_base *base,
                                  const umbeli_settings *settings, umbeli_delta_chain **out,
                                  umbel_diag *diag);

@@ -40,17 +40,22 @@ bool umbeli_delta_begins(const uint8_t *bytes, size_t len) {
     return len >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0;
 }
 
-/* Checks that the bytes begin with a complete, undamaged delta of this version. */
-static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_delta *d,
-                                umbel_diag *diag) {
+umbel_err umbeli_delta_length(const uint8_t *bytes, size_t len, uint64_t *out, umbel_diag *diag) {
     if (!umbeli_delta_begins(bytes, len)) return umbeli_bad(diag, 0, "magic: not a delta");
     if (len < FIXED + CHECKSUM) return umbeli_cut_off(diag, len, FIXED + CHECKSUM);
     if (umbeli_load_le32(bytes + AT_VERSION) != VERSION) {
         return umbeli_unknown(diag, AT_VERSION, "version: unknown");
     }
-    d->len = umbeli_load_le64(bytes + AT_LEN);
-    if (d->len < FIXED + CHECKSUM) return umbeli_bad(diag, AT_LEN, "length: too small");
-    if (d->len > len) return umbeli_cut_off(diag, len, d->len);
+    *out = umbeli_load_le64(bytes + AT_LEN);
+    if (*out < FIXED + CHECKSUM) return umbeli_bad(diag, AT_LEN, "length: too small");
+    return *out > len ? umbeli_cut_off(diag, len, *out) : UMBEL_OK;
+}
+
+/* Checks that the bytes begin with a complete, undamaged delta of this version. */
+static umbel_err check_envelope(const uint8_t *bytes, size_t len, umbeli_delta *d,
+                                umbel_diag *diag) {
+    umbel_err e = umbeli_delta_length(bytes, len, &d->len, diag);
+    if (e) return e;
     d->sum = umbeli_load_le64(bytes + d->len - CHECKSUM);
     if (umbeli_xxh3_64(bytes, (size_t)(d->len - CHECKSUM), 0) != d->sum) {
         return umbeli_bad(diag, d->len - CHECKSUM, "checksum: the delta is damaged");

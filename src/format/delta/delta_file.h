@@ -41,6 +41,9 @@ typedef struct umbeli_delta {
 /* Whether bytes begin like a delta. */
 bool umbeli_delta_begins(const uint8_t *bytes, size_t len);
 
+/* The length of the delta at the start of the bytes, of which no more is read. */
+umbel_err umbeli_delta_length(const uint8_t *bytes, size_t len, uint64_t *out, umbel_diag *diag);
+
 /* Reads the delta at the start of the bytes, whose end may be others', and checks all of it but the
  * decider. */
 umbel_err umbeli_delta_read(const uint8_t *bytes, size_t len, umbeli_delta *d, umbel_diag *diag);
