@@ -277,9 +277,10 @@ PyMethodDef umbelpy_file_methods[] = {
                     "Damage among the bits goes unseen; umbel.verify sees it."},
     {"open", MAKER(open_file),
      READER("open", "path") "Maps a file: read-only, immediately at any size, shared between\n"
-                            "processes."},
+                            "processes.  Deltas beside it (PATH.deltas) are not read."},
     {"load", MAKER(load_file),
-     READER("load", "path") "Reads a file, checksums included: a writable filter."},
+     READER("load", "path") "Reads a file, checksums included: a writable filter.  Deltas\n"
+                            "beside it (PATH.deltas) are not read."},
     {"to_bytes", NAMED(to_bytes),
      "to_bytes($self, /, format=None)\n--\n\nThe bytes of a file, in the filter's own format unless "
      "another is\nnamed that can hold it."},
