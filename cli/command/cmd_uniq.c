@@ -293,6 +293,7 @@ static cli_batch lines_within_step(const uniq_run *u, const cli_batch *b, size_t
     }
     part.lines = n;
     part.idle = b->idle && from + n == b->lines;
+    if (from == 0) return part; /* a batch without lines has no arrays */
     part.starts += from, part.ends += from, part.keys += from;
     part.hashes += from, part.hits += from;
     return part;
