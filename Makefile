@@ -4,7 +4,7 @@
 #   make            the library and the command
 #   make demo       installs what is missing, builds, demonstrates the main use end to end
 #   make check      installs what is missing, builds, runs all tests (JOBS=n: that many in parallel)
-#   make quick      what changed SINCE the upstream branch: builds, checks, its tests; below a minute
+#   make quick      what changed SINCE the upstream branch: builds, checks, its tests; about a minute
 #   make check-builds   compiles the library as other systems and projects do
 #   make check-long the tests that take minutes
 #   make check-cross    32-bit, big-endian, arm64, without SIMD, under valgrind (scripts/check-cross)

@@ -98,6 +98,9 @@ if(TARGET umbel_command AND PYTHON3 AND command_runs)
         DEPENDS umbel_command scripts/make-pages docs/kinds.md docs/recipes.md docs/formats/README.md ${headers}
         COMMENT "Writing manual pages and completions" VERBATIM)
     add_custom_target(umbel_pages ALL DEPENDS ${pages}/written)
+    if(TARGET products) # of tests/quick
+        add_dependencies(products umbel_pages)
+    endif()
     install(DIRECTORY ${pages}/man/man3 DESTINATION ${CMAKE_INSTALL_MANDIR})
     install(DIRECTORY ${pages}/man/man1 ${pages}/man/man7 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT command)
     install(FILES ${pages}/completions/umbel.bash COMPONENT command
