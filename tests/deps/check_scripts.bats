@@ -118,6 +118,13 @@ breaks() {
     breaks 'src/kind/classic.c:2: __AVX2__'
 }
 
+@test "layers: an option that no command takes" {
+    mkdir -p "$root/cli/options" "$root/cli/command"
+    put cli/options/option_list.h 'FLAG(FORCE, "f", "force", force, "")' 'CHOICE(ASK, "", "ask", "")'
+    put cli/command/cmd_add.c 'static const uint8_t options[] = {OPT_FORCE_ALL, OPT_ASK, OPT_END};'
+    breaks 'cli/options/option_list.h:2: no command takes OPT_FORCE:'
+}
+
 @test "layers: one name for two files" {
     put src/kind/bits.h
     breaks 'src/kind/bits.h: the same name as src/core/bits.h'
