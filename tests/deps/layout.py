@@ -100,8 +100,9 @@ def main():
         KEPT.write_text(now, encoding="utf-8")
     else:
         kept = KEPT.read_text(encoding="utf-8")
-        wrong += [line for line in difflib.unified_diff(
+        moved = [line for line in difflib.unified_diff(
             kept.splitlines(), now.splitlines(), "kept", "now", lineterm="", n=0)]
+        wrong += moved + ["If something only came: tests/deps/layout.py --write"] * bool(moved)
     if wrong:
         sys.exit("\n".join(wrong))
     print(f"{len(structs)} structs and {len(enums)} enums, all in place")
