@@ -6,6 +6,7 @@ bats_require_minimum_version 1.5.0
 setup() {
     root=$PWD
     : "${UMBEL:=$root/build/umbel}"
+    export UMBEL # for programs that tests start
     [ -x "$UMBEL" ] || { echo "no umbel command at $UMBEL" >&2; return 1; }
     cd "$BATS_TEST_TMPDIR" || return 1
 }
