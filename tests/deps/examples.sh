@@ -52,8 +52,8 @@ done
 blocks cpp docs/guides/c.md
 printf '#include <cstdio>\n#include <umbel.hpp>\nint main() {\n%s\n}\n' "$(cat "$tmp/block1")" >"$tmp/guide.cpp"
 g++ -std=c++17 -Wall -Wextra -Werror -Iinclude -Ibindings/cpp -fsyntax-only "$tmp/guide.cpp"
-# Names that are no longer in the headers, nor functions of SQL, nor metrics, nor files.
-{ cat include/* bindings/cpp/* bindings/postgres/*.sql bindings/sqlite/* cli/serve/serve_http.c; ls bindings/lua; } >"$tmp/headers"
+# Names that are no longer in the headers, nor functions of SQL, nor metrics, nor files, nor targets.
+{ cat include/* bindings/cpp/* bindings/postgres/*.sql bindings/sqlite/* cli/serve/serve_http.c; cat CMakeLists.txt; ls bindings/lua; } >"$tmp/headers"
 for name in $(grep -ohE '\b(umbel_[a-z0-9_]+[a-z0-9]|UMBEL_(E|KIND_|FMT_|PLAN_|TYPE_|VARIANT_)[A-Z0-9_]+)\b' \
     README*.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md docs/*.md docs/*/*.md | sort -u); do
     grep -q "\b$name" "$tmp/headers" src/*/*.h || { echo "$name: documented, but there is no such name"; exit 1; }
