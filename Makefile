@@ -21,6 +21,7 @@
 #   make bench-edge  a block list in real servers, with a filter and in their own ways
 #   make bench-cli  benchmarks the command against DCSO's bloom, gawk, sort, cut, mlr and jq
 #   make bench-redis  benchmarks the module in a real server against commands that do nothing
+#   make bench-follow  what updates of a list and exact filters take, next to zstd, xdelta3 and diff
 #   make python     builds the Python module's wheel and tests it: docs/python.md
 #   make postgres   the extension for PostgreSQL: build/postgres/umbel.so (docs/sql.md)
 #   make sqlite     the extension for SQLite: build/sqlite/umbel.so, and as one file to compile in
@@ -49,7 +50,7 @@ export JOBS
 .PHONY: all demo check quick check-edge bench-edge check-long check-cross check-musl analyse coverage \
         check-builds check-interop \
         check-servers fuzz mutate soak js web check-web vectors check-readers bench-readers \
-        bench bench-cli bench-redis python \
+        bench bench-cli bench-redis bench-follow python \
         postgres postgres-extension postgres-install sqlite sqlite-extension check-sql bench-sql bench-js deb \
         check-deb static check-static dist amalgamation release check-release install uninstall format clean
 
@@ -180,6 +181,13 @@ bench-cli:
 	bench/cli/coming.py $(LINES)
 	bench/cli/recipes.py $(LINES)
 	bench/cli/start.py
+
+# A list of FOLLOWED names that changes; of 2e6, the tables of docs/guides/follow-a-list.md.
+FOLLOWED ?= 2e6
+bench-follow:
+	scripts/setup bench
+	$(MAKE) --no-print-directory all
+	bench/follow/run.py $(FOLLOWED)
 
 # The module, with KEYS keys.
 KEYS ?= 1e7
