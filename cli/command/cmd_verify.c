@@ -168,7 +168,8 @@ const cli_command cli_command_verify = {
         "format that has none it proves no more than that it can be read, and says so. --present proves that there "
         "are no false negatives. --absent measures the false-positive rate with keys that "
         "were not added, gives the range in which the true rate lies, and says whether the "
-        "promise is kept.\n\n"
+        "promise is kept. All of this is about FILTER alone; umbel info reads the deltas beside it, and umbel "
+        "check --key who signed them.\n\n"
         "Checksums are against accidents. --key proves who made the file, by the signature in FILTER.minisig "
         "(umbel sign, minisign), and shows its trusted comment; a file that is not signed by KEY is an error.",
     .exits = "0 all is well, 1 a key is missing or the promise is broken, 2 error (including "
