@@ -38,7 +38,8 @@ typedef struct umbel_delta_info {
     uint64_t base;    /* checksums: of the base ...                                               */
     uint64_t before;  /* ... of the delta before it, or of the base ...                           */
     uint64_t sum;     /* ... and of the delta, or the newest one                                  */
-    uint64_t reserved[4];
+    double base_fpr;  /* which the base promises; 0: none, or only the delta was read             */
+    uint64_t reserved[3];
 } umbel_delta_info;
 
 /* umbel_lookup_new for the filter in the file PATH, and the deltas beside it.  If PATH.deltas is
@@ -52,14 +53,13 @@ UMBEL_API umbel_err umbel_lookup_list(const umbel_filter *filter, const char *pa
 UMBEL_API bool umbel_lookup_deltas(const umbel_lookup *lookup, umbel_delta_info *all);
 
 /* Why a new base would be better than these deltas after one whose file has so many bytes: there
- * are 30 of them, where single lookups take up to 1.8 times the base's time, or they have half its
- * bytes.  NULL: it would not. */
+ * are 30 of them, where single lookups take up to 1.8 times the base's time, they have half its
+ * bytes, or all rates together are more than ten times the base's.  NULL: it would not. */
 UMBEL_API const char *umbel_delta_rebase(const umbel_delta_info *all, uint64_t base_bytes);
 
 /* Makes the next delta of a list, which is that of the lookup.  Give it the list's keys before and
- * after, in any order; keys may be in several calls, or missing from `before` if they are in the
- * list.  fpr is the rate of the keys that came; 0: that which the base promises.  The lookup is
- * held. */
+ * after, in any order; keys may be in several calls.  fpr is the rate of the keys that came; 0:
+ * that which the base promises, but at most 1e-4 if it is exact.  The lookup is held. */
 typedef struct umbel_delta umbel_delta;
 UMBEL_API umbel_err umbel_delta_new(const umbel_lookup *from, double fpr, umbel_delta **out,
                                     umbel_diag *diag);
@@ -70,12 +70,13 @@ UMBEL_API umbel_err umbel_delta_keys(umbel_delta *delta, uint32_t where, const u
                                      size_t n, umbel_diag *diag);
 
 /* Good keys, which the list must not find after the delta unless they are in it.  Exceptions of the
- * base need not be given. */
+ * base need not be given; of an exact base, all known keys that are not in the list must. */
 UMBEL_API umbel_err umbel_delta_never(umbel_delta *delta, const umbel_key *good, size_t n,
                                       umbel_diag *diag);
 
-/* The bytes live until the delta is freed.  UMBEL_EMISMATCH: keys that were given as those before
- * are not in the list. */
+/* The bytes live until the delta is freed.  UMBEL_EMISMATCH, with diag->field "before" or "keys":
+ * keys that were given as those before are not in the list, or there are more in it.  UMBEL_EINVAL,
+ * with "never": the base is exact, and fewer good keys were given than it knows. */
 UMBEL_API umbel_err umbel_delta_finish(umbel_delta *delta, const void **bytes, size_t *len,
                                        umbel_delta_info *info, umbel_diag *diag);
 UMBEL_API void umbel_delta_free(umbel_delta *delta); /* NULL is allowed                           */

@@ -88,11 +88,13 @@ static const void *finish(change *c, size_t *len, umbel_delta_info *info) {
     const void *bytes = NULL;
     umbel_err e = umbel_delta_finish(c->delta, &bytes, len, info, &diag);
     if (e == UMBEL_EMISMATCH) {
+        bool few = strcmp(diag.field, "keys") == 0;
         cli_die(c->s->nargs ? c->s->args[0] : "--removed, --kept",
-                "give the lines that the list was built from", "has lines that %s does not have",
-                c->s->base);
+                "give all lines that the list holds",
+                few ? "has fewer keys than %s" : "has lines that %s does not have", c->s->base);
     }
-    if (e) cli_die_err(c->s->base, e, &diag, NULL);
+    bool exact = e == UMBEL_EINVAL && strcmp(diag.field, "never") == 0;
+    if (e) cli_die_err(c->s->base, e, &diag, exact ? "--never FILE, all of it" : NULL);
     return bytes;
 }
 
@@ -132,15 +134,18 @@ const cli_command cli_command_delta = {
         "# From a database that knows what has changed\n"
         "umbel delta --from list.umb -o 19.umd --added came.txt --removed left.txt --kept rest.txt\n",
     .text =
-        "OUT holds the lines of NEW that are not in OLD, at the false-positive rate of FILTER, and "
+        "OUT holds the lines of NEW that are not in OLD, at the false-positive rate of FILTER (at "
+        "most 1 in 10,000 if that is exact, unless -p is given), and "
         "those of OLD that are not in NEW, exactly: no line of NEW is lost, and none that left is "
         "found. A change of a hundredth takes about a sixtieth of the bytes of a new filter.\n\n"
         "The deltas of a filter are numbered from 1; those that FILTER has already (umbel apply) "
         "are beside it, and the new one follows them. Lines become keys as in FILTER. OLD must be "
-        "the list that FILTER and its deltas hold: a line that they do not have is an error.\n\n"
+        "the list that FILTER and its deltas hold, all of it: a line that they do not have is an "
+        "error, and so is a list with fewer keys than theirs.\n\n"
         "Lines of --never are not found afterwards, unless they are in NEW, and neither are the "
         "exceptions in FILTER (build --never); give good lines again that FILTER does not find, "
-        "since the new ones may have caught them.\n\n"
+        "since the new ones may have caught them. An exact FILTER stays exact only if its whole "
+        "universe (build --universe) is given again, with --never; less is an error.\n\n"
         "Each delta adds its rate to that of FILTER. A line that left long ago is a stranger to "
         "later deltas, which may find it at their rate.",
     .exits = "0 done, 2 error, 3 done, but some lines had no key",

@@ -15,11 +15,6 @@ static uint64_t file_bytes(const char *path) {
     return stat(path, &st) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-static const char *rebase_text(const umbel_delta_info *all, const char *path) {
-    const char *why = umbel_delta_rebase(all, file_bytes(path));
-    return why ? why : "not yet";
-}
-
 static json_t *delta_json(const umbel_delta_info *d) {
     json_t *o = json_object();
     json_object_set_new(o, "number", cli_json_count(d->number));
@@ -93,5 +88,9 @@ void cli_describe_deltas(cli_report *r, const umbel_filter *f, const char *path)
     if (base.fpr > 0) {
         cli_report_rate(r, "rate with deltas", "fpr_with_deltas", base.fpr + all.fpr);
     }
-    cli_report_text(r, "new base", NULL, rebase_text(&all, path));
+    if (base.universe) {
+        cli_report_text(r, "exact with them", NULL, "for its universe and the keys in the list");
+    }
+    const char *why = umbel_delta_rebase(&all, file_bytes(path));
+    cli_report_text(r, "new base", NULL, why ? why : "not yet");
 }

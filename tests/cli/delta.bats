@@ -172,3 +172,45 @@ next() {
     [ "$(cat out.txt)" = $'no\t5001\nyes\t5001' ]
     [[ "$(cat err.txt)" == *"was replaced: using the new filter"* ]]
 }
+
+@test "an exact filter stays exact: its universe is needed again" {
+    seq 1000 > old.txt
+    (sed 1,10d old.txt; seq -f 'n%.0f' 200) > new.txt
+    seq 5001 25000 > good.txt
+    umbel build -q --universe good.txt -o list.umb old.txt
+    run -2 umbel delta --from list.umb -o 1.umd old.txt new.txt
+    [[ "$output" == *"never: the whole universe of an exact base is needed again"* ]]
+    run -2 umbel delta --from list.umb --never <(head -5000 good.txt) -o 1.umd old.txt new.txt
+    [ ! -e 1.umd ]
+    umbel delta --json -q --from list.umb --never good.txt -o 1.umd old.txt new.txt > 1.json
+    [ "$(jq '.delta.fpr' 1.json)" = 0.0001 ]
+    umbel apply -q list.umb 1.umd
+    [ "$(has good.txt)" = 0 ]
+    [ "$(has new.txt)" = 1190 ]
+    run -0 umbel info list.umb
+    [[ "$output" == *"exact with them    for its universe and the keys in the list"* ]]
+}
+
+@test "a list before that is not whole would lose lines" {
+    list
+    run -2 umbel delta --from list.umb -o 1.umd <(head -1000 old.txt) <(sed -n 101,900p old.txt)
+    [[ "$output" == *"has fewer keys than list.umb"* ]]
+    run -2 umbel delta --from list.umb -o 1.umd --removed <(seq 100) --kept <(seq 101 1999)
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    run -2 umbel delta --from list.umb -o 2.umd <(head -1999 new.txt) old.txt
+    umbel build -q -f --kind blocked -p 1% -o list.umb old.txt
+    rm list.umb.deltas
+    run -2 umbel delta -f --from list.umb -o 1.umd <(head -1000 old.txt) new.txt
+    (cat old.txt; seq 20) > again.txt
+    next 3.umd again.txt new.txt
+}
+
+@test "ten times the base's rate is a reason for a new base" {
+    list
+    umbel delta -q -p 0.0001% --from list.umb -o 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    umbel delta -q -p 0.001% --from list.umb -o 2.umd new.txt old.txt
+    umbel apply -q --json list.umb 2.umd > 2.json
+    [ "$(jq -r .deltas.rebase 2.json)" = "ten times the base's rate" ]
+}

@@ -103,10 +103,18 @@ static umbel_err add_exceptions(umbel_delta *d, umbel_diag *diag) {
     return e;
 }
 
+/* An exact base's rate is that of strangers alone, and often some percent; but to a delta the keys
+ * that left before it are strangers, too.  This one takes 15 bits for each key that came. */
+static double usual_rate(const umbel_filter *f) {
+    const double most = 1e-4;
+    bool exact = f->shape.kind == UMBEL_KIND_EXACT;
+    return exact && !(f->shape.fpr > 0 && f->shape.fpr < most) ? most : f->shape.fpr;
+}
+
 static umbel_err check_base(const umbel_lookup *from, double fpr, umbel_diag *diag) {
     const umbel_filter *f = umbel_lookup_filter(from);
     if (!f || !is_file(f)) return umbeli_invalid(diag, "from: must be a native file");
-    if (fpr == 0) fpr = f->shape.fpr;
+    if (fpr == 0) fpr = usual_rate(f);
     if (!(fpr > 0 && fpr < 1)) {
         return umbeli_invalid(diag, "fpr: must be given, since the base promises none");
     }
@@ -131,7 +139,7 @@ umbel_err umbel_delta_new(const umbel_lookup *from, double fpr, umbel_delta **ou
     d->delta = (umbeli_delta){.base = base_of(f),
                               .before = last ? last->sum : f->file_sums[1],
                               .number = last ? last->number + 1 : 1,
-                              .fpr = fpr != 0 ? fpr : f->shape.fpr};
+                              .fpr = fpr != 0 ? fpr : usual_rate(f)};
     umbel_lookup_hold(from);
     e = add_exceptions(d, diag);
     if (e) {
@@ -199,6 +207,40 @@ static umbel_err sort(const umbel_delta *d, hashes *h, umbeli_sorted *out, umbel
     return UMBEL_OK;
 }
 
+/* How many distinct keys the list has at least.  Filters that are built at once count them; of the
+ * others some estimate, and those that forget or count cannot tell. */
+static uint64_t least_keys(const umbel_lookup *from) {
+    const umbeli_delta_chain *chain = umbeli_lookup_chain(from);
+    const umbel_filter *f = umbel_lookup_filter(from);
+    uint64_t keys = umbeli_keys_added(f), slack = keys / 32 + 16;
+    umbel_traits can;
+    umbel_kind_traits(f->shape.kind, &can);
+    if (chain) return umbeli_delta_chain_sums(chain)->last.keys;
+    if (can.built_once) return keys;
+    return can.removes || can.forgets || keys < slack ? 0 : keys - slack;
+}
+
+/* An exact base stays exact only if all that it knows is given again; what is in the list now may
+ * have been among that. */
+static bool lacks_universe(const umbel_delta *d, const umbeli_list_change *c) {
+    const umbeli_delta_chain *chain = umbeli_lookup_chain(d->from);
+    umbel_info base;
+    umbel_describe(umbel_lookup_filter(d->from), &base);
+    uint64_t good = c->good.n + c->found.n, added = d->delta.added;
+    if (chain) added += umbeli_delta_chain_sums(chain)->added;
+    return base.universe && (!good || good + added < base.universe);
+}
+
+static umbel_err check_whole(const umbel_delta *d, const umbeli_list_change *c, umbel_diag *diag) {
+    if (c->old.n < least_keys(d->from)) {
+        return umbeli_fail(diag, UMBEL_EMISMATCH, "keys: fewer before than the list has");
+    }
+    if (lacks_universe(d, c)) {
+        return umbeli_invalid(diag, "never: the whole universe of an exact base is needed again");
+    }
+    return UMBEL_OK;
+}
+
 umbel_err umbel_delta_finish(umbel_delta *d, const void **bytes, size_t *len,
                              umbel_delta_info *info, umbel_diag *diag) {
     umbeli_list_change c = {{NULL, 0}, {NULL, 0}, {NULL, 0}, {NULL, 0}};
@@ -213,6 +255,7 @@ umbel_err umbel_delta_finish(umbel_delta *d, const void **bytes, size_t *len,
     umbeli_delete(&d->settings, d->bytes);
     d->bytes = NULL;
     if (!e) e = umbeli_delta_build(&d->delta, &c, &d->settings, &d->bytes, diag);
+    if (!e) e = check_whole(d, &c, diag);
     if (e) return e;
     *bytes = d->bytes;
     *len = (size_t)d->delta.len;
@@ -321,20 +364,25 @@ umbel_err umbel_lookup_list(const umbel_filter *filter, const char *path, const 
 bool umbel_lookup_deltas(const umbel_lookup *lookup, umbel_delta_info *all) {
     const umbeli_delta_chain *chain = umbeli_lookup_chain(lookup);
     *all = chain ? info_of(umbeli_delta_chain_sums(chain)) : (umbel_delta_info){0};
+    if (chain) all->base_fpr = umbel_lookup_filter(lookup)->shape.fpr;
     return chain != NULL;
 }
 
 const char *umbel_delta_rebase(const umbel_delta_info *all, uint64_t base_bytes) {
-    enum { MANY = 30 };
+    enum { MANY = 30, TIMES = 10 };
     if (all->number >= MANY) return "30 deltas: lookups slow down";
     if (all->bytes > base_bytes / 2) return "half of the base's bytes";
+    if (all->fpr > (TIMES - 1) * all->base_fpr && all->base_fpr > 0) {
+        return "ten times the base's rate";
+    }
     return NULL;
 }
 
 /* ---- applying ----------------------------------------------------------------------------- */
 
-/* The checksums of a native file, of which no more is read. */
-static umbel_err identify(const char *path, umbeli_delta_base *base, umbel_diag *diag) {
+/* The checksums of a native file, of which little more is read, and what it promises. */
+static umbel_err identify(const char *path, umbeli_delta_base *base, double *fpr,
+                          umbel_diag *diag) {
     umbeli_mapping m;
     umbeli_native_header h;
     umbel_err e = umbeli_mapping_open(path, &m, diag);
@@ -344,6 +392,7 @@ static umbel_err identify(const char *path, umbeli_delta_base *base, umbel_diag 
     if (!e) {
         *base =
             (umbeli_delta_base){h.checksum, umbeli_load_le64((const uint8_t *)m.bytes + m.len - 8)};
+        *fpr = h.shape.fpr;
     }
     umbeli_mapping_close(m.bytes, m.len);
     return e;
@@ -356,6 +405,7 @@ typedef struct joined {
     umbeli_delta_sums sums;
     uint8_t *bytes; /* of the new file */
     size_t len;
+    double base_fpr;
 } joined;
 
 /* Reads the part at the start of the bytes. */
@@ -452,7 +502,7 @@ static umbel_err apply(const char *path, const char *name, double wait, const vo
         if (diag) *diag = begun;
         return e;
     }
-    e = identify(path, &base, diag);
+    e = identify(path, &base, &j->base_fpr, diag);
     if (!e) e = read_beside(name, &old, diag);
     if (!e) e = join(&old, bytes, len, &base, j, diag);
     bool same = !e && j->len == old.len && memcmp(j->bytes, old.bytes, old.len) == 0;
@@ -490,7 +540,10 @@ umbel_err umbel_delta_apply(const char *path, double wait_seconds, const void *b
     umbel_err e = name ? attach(signature, &bytes, &len, &owned, diag) : no_memory(diag);
     if (!e && guard) e = umbeli_deltas_accept(guard, name, bytes, len, &number, diag);
     if (!e) e = apply(path, name, wait_seconds, bytes, len, j, diag);
-    if ((!e || e == UMBEL_EUNSYNCED) && all) *all = info_of(&j->sums);
+    if ((!e || e == UMBEL_EUNSYNCED) && all) {
+        *all = info_of(&j->sums);
+        all->base_fpr = j->base_fpr;
+    }
     umbeli_delete(&plain, owned);
     umbeli_delete(&plain, name);
     if (j) umbeli_delete(&plain, j->bytes);
