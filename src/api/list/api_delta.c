@@ -505,7 +505,7 @@ static umbel_err apply(const char *path, const char *name, double wait, const vo
     e = identify(path, &base, &j->base_fpr, diag);
     if (!e) e = read_beside(name, &old, diag);
     if (!e) e = join(&old, bytes, len, &base, j, diag);
-    bool same = !e && j->len == old.len && memcmp(j->bytes, old.bytes, old.len) == 0;
+    bool same = !e && old.len && j->len == old.len && memcmp(j->bytes, old.bytes, old.len) == 0;
     if (!e && !same) e = umbel_update_bytes(u, j->bytes, j->len, path, diag);
     umbeli_delete(&plain, old.bytes);
     umbel_update_end(u);
