@@ -159,7 +159,25 @@ umbel_filter *cli_filter_load(const char *path, const cli_settings *s) {
     return need_from(source_of(path, s), path, s, UMBEL_LOAD);
 }
 
+/* What is beside a list; to be freed. */
+static char *deltas_of(const char *path) {
+    static const char suffix[] = ".deltas";
+    char *name = cli_alloc(strlen(path) + sizeof suffix);
+    return strcat(strcpy(name, path), suffix);
+}
+
+/* Deltas follow the bytes of a file: changed, it would be another list than either. */
+static void refuse_followed(const char *path) {
+    char *deltas = deltas_of(path);
+    if (!cli_is_stdin(path) && access(deltas, F_OK) == 0) {
+        cli_die(path, "umbel delta and apply change such a list, or build it again",
+                "%s follows it", deltas);
+    }
+    free(deltas);
+}
+
 umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
+    refuse_followed(path);
     cli_filter_bytes from = source_of(path, s);
     cli_mapping_watch(path, from.fd);
     return need_from(from, path, s, UMBEL_EDIT);
@@ -284,6 +302,17 @@ void cli_refuse_as_input(const char *output, const char *const *files, int nfile
     refuse_as_input(&out, to_stdout ? "standard output" : output, files, nfiles);
 }
 
+void cli_refuse_as_given(const char *output, const cli_settings *s) {
+    const char *const named[] = {s->secret_file, s->base};
+    const cli_text_list *const lists[] = {&s->never, &s->added, &s->removed, &s->kept};
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        if (named[i]) cli_refuse_as_input(output, &named[i], 1);
+    }
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        if (lists[i]->count) cli_refuse_as_input(output, lists[i]->at, (int)lists[i]->count);
+    }
+}
+
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 static void check_output(const cli_settings *s) {
     if (!s->output) {
@@ -300,7 +329,7 @@ static void check_output(const cli_settings *s) {
     bool exists = stat(s->output, &st) == 0;
     if (exists && S_ISDIR(st.st_mode)) cli_die(s->output, "give a filter file", "is a directory");
     if (exists && !S_ISREG(st.st_mode)) return; /* a pipe or a device keeps nothing */
-    if (s->secret_file) cli_refuse_as_input(s->output, (const char *const[]){s->secret_file}, 1);
+    cli_refuse_as_given(s->output, s);
     if (!s->force && exists) cli_die(s->output, "-f overwrites it", "already exists");
     char *copy = cli_strndup(s->output, strlen(s->output));
     const char *dir = dirname(copy);
@@ -318,12 +347,24 @@ void cli_filter_claim_output(const cli_settings *s) {
     }
 }
 
+/* The same bytes may have been there before: then they would still follow. */
+static void drop_deltas(const char *path) {
+    char *deltas = deltas_of(path);
+    if (unlink(deltas) == 0) {
+        cli_warn("deltas_removed", path, "the deltas of the file before it are removed");
+    } else if (errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
+        cli_die_sys(deltas, errno);
+    }
+    free(deltas);
+}
+
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path) {
     umbel_diag diag = {0};
     bool to_stdout = strcmp(path, "-") == 0;
     umbel_err e = to_stdout ? umbel_fd_write(f, format, STDOUT_FILENO, &diag)
                             : cli_update_save(f, format, &diag);
     if (e) cli_die_err(to_stdout ? "standard output" : path, e, &diag, NULL);
+    if (!to_stdout) drop_deltas(path);
     if (diag.what)
         cli_warn("attributes_lost", path, "%s%s%s", diag.field, *diag.field ? ": " : "", diag.what);
 }

@@ -9,7 +9,8 @@
 
 /* Opens a filter for reading, mapped; or loads it to be changed, with every checksum verified; or
  * opens it to be edited without a copy and saved under its name with cli_filter_save_edited.  "-"
- * is standard input, which is read whole and cannot be edited.  All follow --format and its
+ * is standard input, which is read whole and cannot be edited; neither can a list that deltas
+ * follow.  All follow --format and its
  * options, and exit with a message on failure. */
 umbel_filter *cli_filter_open(const char *path, const cli_settings *s);
 umbel_filter *cli_filter_load(const char *path, const cli_settings *s);
@@ -46,11 +47,14 @@ umbel_filter *cli_table_hasher_new(const cli_settings *s);
  * whatever name: its lines would be lost, or never end. */
 void cli_refuse_as_input(const char *output, const char *const *files, int nfiles);
 
+/* The same for the files that options name. */
+void cli_refuse_as_given(const char *output, const cli_settings *s);
+
 /* Waits for its turn to change OUT, before any work is done.  Exits if OUT cannot be created, or
  * exists, perhaps only since another command had its turn, and -f is not given. */
 void cli_filter_claim_output(const cli_settings *s);
 
-/* Writes f to path; "-" is standard output. */
+/* Writes f to path, and removes the deltas of the file before it; "-" is standard output. */
 void cli_filter_save(const umbel_filter *f, umbel_format format, const char *path);
 
 /* The same for bytes that are no filter. */

@@ -100,6 +100,7 @@ static void open_report(cli_settings *s) {
     whole.fd = STDOUT_FILENO;
     if (strcmp(s->json, "-") != 0) {
         cli_refuse_as_input(s->json, s->args, s->nargs);
+        cli_refuse_as_given(s->json, s);
         whole.fd = open(s->json, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
         if (whole.fd < 0) cli_die_sys(s->json, errno);
     } else if (has_data_on_stdout(s)) {

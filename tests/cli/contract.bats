@@ -96,12 +96,15 @@ most = lambda: build("most.umb", "-n", "1000", "700")
 counting = lambda: build("c.umb", "-n", "1000", "--kind", "counting", "few")
 write("form", "".join(f"user{i}@dom{i}.example.org/0\n" for i in range(100)))
 form = lambda: build("form.bloom", "--format", "dcso", "-n", "100", "-p", "1e-5", "-e", "x")
-def aside():
+def followed():
     build("aside.umb", "few")
     pathlib.Path("aside.umb.deltas").unlink(missing_ok=True)
     for args in (["delta", "-q", "-f", "--from", "aside.umb", "-o", "1.umd", "few", "more"], ["apply", "-q", "aside.umb", "1.umd"]):
         assert run(*args).returncode == 0, args
-    build("aside.umb", "more")
+def aside():
+    followed()
+    build("new.umb", "more")
+    os.replace("new.umb", "aside.umb")
 out = ["-f", "-o", "out.umb"]
 CASES = {  # row: commands, each with what is done before it
     "N lines do not have the field": [(None, ["uniq", "-k", "2", "short"]), (None, ["count", "-k", "2", "short"]),
@@ -132,6 +135,7 @@ CASES = {  # row: commands, each with what is done before it
     "listed as well": [(None, ["build", "--never", "few", *out, "few"])],
     "was replaced, but the old filter stays": [],             # lookup.bats
     "the deltas beside it are not used": [(aside, ["check", "aside.umb", "more"])],
+    "the deltas of the file before it are removed": [(followed, ["build", "-f", "-o", "aside.umb", "few"])],
     "cannot be made smaller": [(None, ["fold", "-p", "1%", *out, "small.umb"]), ],
     "everyone on this machine can read the secret": [(None, ["build", "--secret-file", "readable", *out, "few"])],
     "another command is changing it": [],                     # uniq.bats

@@ -92,7 +92,8 @@ next() {
     list
     next 1.umd old.txt new.txt
     umbel apply -q list.umb 1.umd
-    umbel build -q -f --kind tight -p 1e-6 -o list.umb new.txt
+    umbel build -q --kind tight -p 1e-6 -o new.umb new.txt
+    mv new.umb list.umb
     run -0 umbel check -c list.umb new.txt
     [[ "$output" == *"list.umb: warning: the deltas beside it are not used: base: it is for another base"* ]]
     rm list.umb.deltas
@@ -200,7 +201,6 @@ next() {
     umbel apply -q list.umb 1.umd
     run -2 umbel delta --from list.umb -o 2.umd <(head -1999 new.txt) old.txt
     umbel build -q -f --kind blocked -p 1% -o list.umb old.txt
-    rm list.umb.deltas
     run -2 umbel delta -f --from list.umb -o 1.umd <(head -1000 old.txt) new.txt
     (cat old.txt; seq 20) > again.txt
     next 3.umd again.txt new.txt
@@ -213,4 +213,30 @@ next() {
     umbel delta -q -p 0.001% --from list.umb -o 2.umd new.txt old.txt
     umbel apply -q --json list.umb 2.umd > 2.json
     [ "$(jq -r .deltas.rebase 2.json)" = "ten times the base's rate" ]
+}
+
+@test "a list that is saved again has no deltas; one that deltas follow is not changed" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    run -2 umbel add list.umb new.txt
+    [[ "$output" == *"list.umb: list.umb.deltas follows it"* ]]
+    run -0 umbel build -q -f --kind tight -p 1e-6 -o list.umb old.txt # the same bytes
+    [[ "$output" == *"list.umb: warning: the deltas of the file before it are removed"* ]]
+    [ ! -e list.umb.deltas ]
+    [ "$(has old.txt)" = 2000 ]
+}
+
+@test "what is written is none of the files that are read" {
+    list
+    seq 5001 6000 > good.txt
+    md5sum good.txt list.umb old.txt > sums
+    for args in "build --universe good.txt -o good.txt old.txt" "build --never good.txt -o good.txt old.txt" \
+        "delta --from list.umb -o list.umb old.txt new.txt" "build --universe good.txt --json=good.txt -o a.umb old.txt" \
+        "delta --from list.umb --removed good.txt --kept old.txt -o old.txt"; do
+        # shellcheck disable=SC2086 # words
+        run -2 umbel $args -f
+        [[ "$output" == *"is also the output"* ]]
+    done
+    md5sum -c --quiet sums
 }
