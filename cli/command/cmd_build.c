@@ -200,10 +200,7 @@ static void choose_exact(const cli_settings *s, cli_filter_params *p) {
                 "%s is for a universe of known keys", umbel_kind_name(p->kind));
     }
     if (!cli_given(s, OPT_UNIVERSE)) return;
-    if (p->kind != UMBEL_KIND_AUTO && !traits.universe) {
-        cli_die("--universe", "--never makes exceptions in other kinds", "not for --kind %s",
-                umbel_kind_name(p->kind));
-    }
+    cli_need_universe_kind(p->kind);
     if (cli_is_foreign(p)) cli_die("--universe", NULL, "only for native filters");
     p->kind = UMBEL_KIND_EXACT;
 }
@@ -211,6 +208,7 @@ static void choose_exact(const cli_settings *s, cli_filter_params *p) {
 static int run(const cli_settings *s) {
     cli_filter_claim_output(s); /* before the work, which may take hours */
     cli_refuse_as_input(s->output, s->args, s->nargs);
+    cli_refuse_stdin_twice(s, true);
     cli_filter_params params = cli_params_of(s);
     choose_exact(s, &params);
     umbel_recipe *recipe = cli_recipe_given(s);

@@ -80,7 +80,8 @@ static void check_arguments(const cli_settings *s) {
         cli_die("--kept", "the lines that stay; none of them may be lost", "is needed as well");
     }
     if (!changes) cli_expect_args(s, 2, 2);
-    cli_refuse_as_input(s->output, s->args, s->nargs);
+    if (s->nargs) cli_refuse_as_input(s->output, s->args, s->nargs);
+    cli_refuse_stdin_twice(s, false);
 }
 
 static const void *finish(change *c, size_t *len, umbel_delta_info *info) {

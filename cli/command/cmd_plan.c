@@ -117,6 +117,7 @@ static int run(const cli_settings *given) {
     bool alone = (s->keys != 0) != (s->bytes != 0);
     bool exact = s->universe && s->keys; /* then the rest follows */
     cli_exclude(s, OPT_UNIVERSE_SIZE, OPT_FORMAT);
+    if (s->universe) cli_need_universe_kind(s->kind);
     if (!foreign && alone && !exact && !(s->fpr > 0)) with_rate.fpr = CLI_DEFAULT_FPR;
     if (!foreign && !exact && (s->keys != 0) + (s->fpr > 0) + (s->bytes != 0) < 2) {
         cli_die("plan", "as in umbel plan -n 2e9 -p 1%",

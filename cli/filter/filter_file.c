@@ -313,6 +313,24 @@ void cli_refuse_as_given(const char *output, const cli_settings *s) {
     }
 }
 
+static size_t count_stdin(const char *const *files, size_t n) {
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) count += files[i] && cli_is_stdin(files[i]);
+    return count;
+}
+
+void cli_refuse_stdin_twice(const cli_settings *s, bool without_files) {
+    const char *const named[] = {s->secret_file, s->base};
+    const cli_text_list *const lists[] = {&s->never, &s->added, &s->removed, &s->kept};
+    size_t uses = count_stdin(named, sizeof named / sizeof *named);
+    uses += count_stdin((const char *const *)s->args, (size_t)s->nargs);
+    uses += without_files && !s->nargs && !s->given_keys.count;
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        uses += count_stdin(lists[i]->at, lists[i]->count);
+    }
+    if (uses > 1) cli_die("standard input", "give a file", "can be read only once");
+}
+
 /* Exits, before any work is done, if OUT exists and -f is not given, or if it cannot be created. */
 static void check_output(const cli_settings *s) {
     if (!s->output) {

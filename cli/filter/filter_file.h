@@ -50,6 +50,10 @@ void cli_refuse_as_input(const char *output, const char *const *files, int nfile
 /* The same for the files that options name. */
 void cli_refuse_as_given(const char *output, const cli_settings *s);
 
+/* Exits if FILEs (none: standard input, perhaps) and options name standard input more than once:
+ * all but the first would find it empty. */
+void cli_refuse_stdin_twice(const cli_settings *s, bool without_files);
+
 /* Waits for its turn to change OUT, before any work is done.  Exits if OUT cannot be created, or
  * exists, perhaps only since another command had its turn, and -f is not given. */
 void cli_filter_claim_output(const cli_settings *s);

@@ -150,6 +150,14 @@ umbel_foreign cli_foreign_params(const cli_filter_params *p) {
     };
 }
 
+void cli_need_universe_kind(umbel_kind kind) {
+    umbel_traits traits;
+    umbel_kind_traits(kind, &traits);
+    if (kind == UMBEL_KIND_AUTO || traits.universe) return;
+    cli_die("--universe", "--never makes exceptions in other kinds", "not for --kind %s",
+            umbel_kind_name(kind));
+}
+
 umbel_opts cli_opts_of(const cli_settings *s) {
     return (umbel_opts){
         .threads = s->threads,

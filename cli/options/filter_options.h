@@ -34,6 +34,9 @@ typedef struct cli_filter_params {
 
 cli_filter_params cli_params_of(const cli_settings *s);
 
+/* Exits unless --universe is for this kind, given or not. */
+void cli_need_universe_kind(umbel_kind kind);
+
 static inline bool cli_is_built_once(umbel_kind kind) {
     umbel_traits traits;
     umbel_kind_traits(kind, &traits);

@@ -96,8 +96,21 @@ load helper
     [ "$(umbel plan -n 117e3 --universe 8.16e6 --json | jq '.chosen.bits_per_key < 8.2')" = true ]
     umbel plan -n 117e3 --universe 8.16e6 -p 1e-4
     run umbel plan -n 117e3 --universe 8.16e6 --kind tight
-    [ "$status" -eq 1 ]
+    [ "$status" -eq 2 ]
+    [[ $output == *"--universe: not for --kind tight"* ]]
     run umbel plan -n 117e3 --universe 8.16e6 --format guava
     [ "$status" -eq 2 ]
     ! umbel plan -n 117e3 -p 1% | grep -q exact
+}
+
+@test "universe: standard input is read once" {
+    seq 5 > members
+    for args in "--universe -" "--universe - -" "--never - -p 1% -"; do
+        # shellcheck disable=SC2086 # words
+        run umbel build -f $args -o f.umb < members
+        [ "$status" -eq 2 ]
+        [[ $output == *"standard input: can be read only once"* ]]
+    done
+    seq 6 9 | umbel build -q -f --universe - -o f.umb members
+    [ "$(umbel check -c f.umb members)" = 5 ]
 }
