@@ -55,6 +55,13 @@ static inline umbel_err umbeli_cut_off(umbel_diag *diag, uint64_t have, uint64_t
     return UMBEL_ECORRUPT;
 }
 
+/* The bytes that a failure is about are part of others, `at` bytes from their start. */
+static inline void umbeli_diag_shift(umbel_diag *diag, uint64_t at) {
+    if (!diag) return;
+    diag->offset += at;
+    if (diag->need) diag->need += at;
+}
+
 /* Bytes that only a later version may understand. */
 static inline umbel_err umbeli_unknown(umbel_diag *diag, uint64_t offset, const char *what) {
     return umbeli_fail_at(diag, UMBEL_EVERSION, offset, what);

@@ -240,3 +240,21 @@ next() {
     done
     md5sum -c --quiet sums
 }
+
+@test "where the second of two deltas is cut off" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    next 2.umd new.txt old.txt
+    first=$(stat -c %s 1.umd) second=$(stat -c %s 2.umd)
+    for left in 100 200; do
+        (cat 1.umd; head -c $left 2.umd) > both
+        rm list.umb.deltas
+        [ $left = 100 ] && needed=168 || needed=$second
+        run -2 umbel apply list.umb both
+        [[ "$(tr -d , <<< "$output")" == *"cut off: $((first + left)) of $((first + needed)) bytes"* ]]
+        cp both list.umb.deltas
+        run -2 umbel info list.umb
+        [[ "$(tr -d , <<< "$output")" == *"cut off: $((first + left)) of $((first + needed)) bytes"* ]]
+    done
+}

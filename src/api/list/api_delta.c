@@ -408,11 +408,13 @@ typedef struct joined {
     double base_fpr;
 } joined;
 
-/* Reads the part at the start of the bytes. */
-static umbel_err read_part(const uint8_t *bytes, size_t len, umbeli_delta_part *part,
+/* Reads the part that begins at bytes[at]. */
+static umbel_err read_part(const uint8_t *bytes, size_t len, size_t at, umbeli_delta_part *part,
                            umbeli_delta *d, umbel_diag *diag) {
-    umbel_err e = umbeli_delta_part_read(bytes, len, part, diag);
-    return e ? e : umbeli_delta_read(part->delta.data, part->delta.len, d, diag);
+    umbel_err e = umbeli_delta_part_read(bytes + at, len - at, part, diag);
+    if (!e) e = umbeli_delta_read(part->delta.data, part->delta.len, d, diag);
+    if (e) umbeli_diag_shift(diag, at);
+    return e;
 }
 
 static umbel_err append(joined *j, const umbeli_delta_part *part, const umbeli_delta *d,
@@ -434,7 +436,7 @@ static umbel_err take_old(joined *j, const umbeli_mapping *old, const umbeli_del
     umbeli_delta_part part;
     for (size_t at = 0; at < old->len && !e; at += part.len) {
         umbeli_delta d;
-        e = read_part(bytes + at, old->len - at, &part, &d, diag);
+        e = read_part(bytes, old->len, at, &part, &d, diag);
         if (!e && !at && umbeli_delta_follows(&d, base, &j->sums, &why) &&
             strcmp(why.field, "base") == 0) {
             return UMBEL_OK;
@@ -459,7 +461,7 @@ static umbel_err take_new(joined *j, const uint8_t *bytes, size_t len,
     umbeli_delta_part part;
     for (size_t at = 0; at < len && !e; at += part.len) {
         umbeli_delta d;
-        e = read_part(bytes + at, len - at, &part, &d, diag);
+        e = read_part(bytes, len, at, &part, &d, diag);
         if (e) return e;
         umbeli_delta_part *there = find(j, &part, d.number);
         if (!there) {

@@ -223,7 +223,7 @@ static umbel_err read_all(const uint8_t *bytes, size_t len, const umbeli_delta_b
         umbeli_delta d;
         e = umbeli_delta_part_read(bytes + at, len - at, &part, diag);
         if (!e) e = umbeli_delta_read(part.delta.data, part.delta.len, &d, diag);
-        if (e && diag) diag->offset += at;
+        if (e) umbeli_diag_shift(diag, at);
         if (!e) e = umbeli_delta_follows(&d, base, &c->sums, diag);
         if (!e) e = umbeli_delta_decider(&d, &c->settings, &c->decider[d.number], diag);
         if (e) break;

@@ -41,7 +41,7 @@ umbel_err umbeli_delta_part_read(const uint8_t *bytes, size_t len, umbeli_delta_
     if (e) return e;
     out->delta = (umbel_key){bytes, (size_t)own};
     e = read_signature(bytes + own, len - (size_t)own, &out->signature, diag);
-    if (e && diag) diag->offset += own;
+    if (e) umbeli_diag_shift(diag, own);
     out->len = length_of(out);
     return e;
 }

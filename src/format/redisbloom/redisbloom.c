@@ -87,7 +87,7 @@ static umbel_err decode(const uint8_t *bytes, size_t len, umbeli_decoding how,
     umbeli_redisbloom_head h;
     umbel_err e = umbeli_redisbloom_read_header(header, (size_t)header_len, &h, diag);
     if (e) {
-        if (diag) diag->offset += FRAME;
+        umbeli_diag_shift(diag, FRAME);
         return e;
     }
     uint64_t left = len - FRAME - header_len;
