@@ -13,8 +13,10 @@
 #include "filter/filter_file.h"
 #include "filter/filter_recipe.h"
 #include "filter/filter_state.h"
+#include "filter/lookup.h"
 #include "filter/signed_file.h"
 #include "report/report.h"
+#include "umbel_delta.h"
 
 static const uint8_t options[] = {
     OPT_PRESENT,    OPT_ABSENT,  OPT_THREADS,    OPT_QUIET, OPT_JSON,         OPT_SECRET_FILE,
@@ -22,7 +24,7 @@ static const uint8_t options[] = {
     OPT_END};
 
 typedef struct tally {
-    const umbel_filter *filter;
+    const umbel_lookup *list;
     uint64_t hits, lines;
     int status;             /* of the lines that were read */
     char first_missing[81]; /* printable start of the first line that is missing */
@@ -30,7 +32,7 @@ typedef struct tally {
 
 static void look_up(void *ctx, cli_batch *b) {
     const tally *t = ctx;
-    umbel_contains_many(t->filter, b->keys, b->lines, b->hits);
+    (void)umbel_lookup_keys(t->list, b->keys, NULL, b->lines, NULL, b->hits, NULL, NULL);
 }
 
 static void keep_missing(tally *t, const cli_batch *b, size_t i) {
@@ -53,11 +55,21 @@ static void count(void *ctx, cli_batch *b) {
     t->lines += b->lines;
 }
 
-static tally look_up_file(const cli_settings *s, const umbel_filter *f, const char *path) {
+/* The filter and the deltas beside it, asked about keys alone, not about their parents. */
+static umbel_lookup *list_of(const cli_settings *s, const umbel_filter *f) {
+    umbel_lookup *list = NULL;
+    umbel_diag diag;
+    umbel_err e = cli_list_lookup(f, s->args[0], "line", cli_guard_of(s), &list, &diag);
+    if (e) cli_die_err(s->args[0], e, &diag, "the deltas beside it");
+    return list;
+}
+
+static tally look_up_file(const cli_settings *s, const umbel_lookup *list, const char *path) {
+    const umbel_filter *f = umbel_lookup_filter(list);
     umbel_recipe *recipe = cli_recipe_of(f, s->args[0], s);
     cli_feed feed = cli_feed_of(s, &path, 1, &recipe);
     feed.activity = s->quiet ? NULL : "verifying";
-    tally t = {.filter = f};
+    tally t = {.list = list};
     cli_job job = {look_up, count, &t};
     cli_lines read = cli_pipeline(&feed, &job);
     t.status = cli_misfits_status(&read, recipe, "skipped", CLI_YES);
@@ -65,8 +77,8 @@ static tally look_up_file(const cli_settings *s, const umbel_filter *f, const ch
     return t;
 }
 
-static int check_present(cli_report *r, const cli_settings *s, const umbel_filter *f) {
-    tally t = look_up_file(s, f, s->present);
+static int check_present(cli_report *r, const cli_settings *s, const umbel_lookup *list) {
+    tally t = look_up_file(s, list, s->present);
     char text[160], keys[UMBEL_QUANTITY], missing[UMBEL_QUANTITY];
     if (t.hits == t.lines) {
         snprintf(text, sizeof text, "%s, none missing", cli_count_noun(t.lines, "key", keys));
@@ -83,11 +95,13 @@ static int check_present(cli_report *r, const cli_settings *s, const umbel_filte
 
 /* Three standard deviations: a filter that keeps its promise fails at most once in 740
  * measurements, and usually far less often. */
-static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter *f) {
-    cli_state state = cli_state_of(f);
+static int check_absent(cli_report *r, const cli_settings *s, const umbel_lookup *list) {
+    cli_state state = cli_state_of(umbel_lookup_filter(list));
+    umbel_delta_info deltas;
+    umbel_lookup_deltas(list, &deltas);
     const umbel_info *info = &state.info;
     bool overfull = state.health.overfull;
-    tally t = look_up_file(s, f, s->absent);
+    tally t = look_up_file(s, list, s->absent);
     double rate = t.lines ? (double)t.hits / (double)t.lines : 0;
     cli_interval likely = cli_wilson(t.hits, t.lines, 1.96);
     char text[160], hits[UMBEL_QUANTITY], keys[UMBEL_QUANTITY], measured[UMBEL_QUANTITY];
@@ -105,11 +119,11 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     cli_report_json(r, "fpr_low", cli_json_real(likely.low));
     cli_report_json(r, "fpr_high", cli_json_real(likely.high));
     if (!(info->fpr > 0)) return t.status;
-    cli_report_rate(r, "rate promised", "fpr", info->fpr);
+    cli_report_rate(r, "rate promised", "fpr", info->fpr + deltas.fpr);
     /* Another system's sizing may give a higher rate than was asked for. */
     bool foreign = info->format != UMBEL_FMT_NATIVE;
     double limit = foreign && !overfull ? fmax(info->fpr, state.now.rate) : info->fpr;
-    bool kept = cli_wilson(t.hits, t.lines, 3).low <= limit;
+    bool kept = cli_wilson(t.hits, t.lines, 3).low <= limit + deltas.fpr;
     snprintf(text, sizeof text, "broken: the filter %s", cli_overfull_text(&state));
     cli_report_text(r, "promise", NULL,
                     kept && limit > info->fpr ? "kept as far as this format's sizing allows"
@@ -120,8 +134,7 @@ static int check_absent(cli_report *r, const cli_settings *s, const umbel_filter
     return kept ? t.status : CLI_NO;
 }
 
-static void report_signature(cli_report *r) {
-    const cli_signature *is = cli_signature_last();
+static void report_signature(cli_report *r, const cli_signature *is) {
     char text[64], key[17], comment[sizeof is->comment];
     snprintf(key, sizeof key, "%016" PRIX64, is->key);
     snprintf(text, sizeof text, "OK, by key %s, number %" PRIu64, key, is->number);
@@ -139,16 +152,23 @@ static int run(const cli_settings *s) {
     const char *path = s->args[0];
     bool summed;
     umbel_filter *f = cli_filter_verify(path, s, &summed);
+    cli_signature signature = {0}; /* of the filter: those of deltas come after it */
+    if (cli_guard_of(s)) signature = *cli_signature_last();
+    umbel_lookup *list = f ? list_of(s, f) : NULL;
+    umbel_delta_info deltas = {0};
+    if (list) umbel_lookup_deltas(list, &deltas);
     cli_report r = cli_report_begin(s->json);
     r.silent = s->quiet;
     cli_report_text(&r, "file", "file", cli_filter_name(path));
     cli_report_text(&r, "checksums", NULL, summed ? "OK" : "none in this format");
     cli_report_flag(&r, NULL, "checksums", summed);
     cli_report_flag(&r, NULL, "whole", true);
-    if (cli_guard_of(s)) report_signature(&r);
-    int present = s->present ? check_present(&r, s, f) : CLI_YES;
-    int absent = s->absent ? check_absent(&r, s, f) : CLI_YES;
+    if (deltas.number) cli_report_count(&r, "deltas", NULL, deltas.number);
+    if (cli_guard_of(s)) report_signature(&r, &signature);
+    int present = s->present ? check_present(&r, s, list) : CLI_YES;
+    int absent = s->absent ? check_absent(&r, s, list) : CLI_YES;
     cli_report_end(&r);
+    umbel_lookup_free(list);
     umbel_free(f);
     return present == CLI_NO || absent == CLI_NO ? CLI_NO : present ? present : absent;
 }
@@ -164,7 +184,8 @@ const cli_command cli_command_verify = {
                 "# Who made it?\n"
                 "umbel verify --key list.pub blocklist.umb\n",
     .text =
-        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed; of a "
+        "FILTER may be - for standard input. Verifies every checksum, for which no secret is needed, and those of the deltas beside FILTER (umbel "
+        "apply), for which it is; of a "
         "format that has none it proves no more than that it can be read, and says so. --present proves that there "
         "are no false negatives. --absent measures the false-positive rate with keys that "
         "were not added, gives the range in which the true rate lies, and says whether the "

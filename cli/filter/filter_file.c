@@ -183,7 +183,7 @@ umbel_filter *cli_filter_edit(const char *path, const cli_settings *s) {
     return need_from(from, path, s, UMBEL_EDIT);
 }
 
-/* Without `open` the result is NULL, and the bytes are valid. */
+/* Without `open` the result is NULL if the secret is missing, and the bytes are valid. */
 static umbel_filter *verified(const char *path, const cli_settings *s, bool open, bool *summed) {
     umbel_diag diag = {0};
     umbel_err e = UMBEL_OK;
@@ -207,9 +207,7 @@ static umbel_filter *verified(const char *path, const cli_settings *s, bool open
     umbel_format_info format;
     if (f) umbel_describe(f, &info);
     *summed = umbel_format_describe(info.format, &format) && format.has_checksum;
-    if (open) return f;
-    umbel_free(f);
-    return NULL;
+    return f;
 }
 
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s) {

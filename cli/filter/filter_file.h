@@ -26,8 +26,8 @@ umbel_filter *cli_filter_try(const char *path, const cli_settings *s, char *why,
 /* Verifies every checksum, then opens it for reading. */
 umbel_filter *cli_filter_open_verified(const char *path, const cli_settings *s);
 
-/* For umbel verify: NULL if no option needs its keys, since the checksums of keyed filters can be
- * verified without the secret.  *summed: the format has checksums. */
+/* For umbel verify: NULL if the secret is missing and no option needs its keys, since the checksums
+ * of keyed filters can be verified without it.  *summed: the format has checksums. */
 umbel_filter *cli_filter_verify(const char *path, const cli_settings *s, bool *summed);
 
 /* Exits with a message that says how much memory such a filter needs. */

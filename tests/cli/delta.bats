@@ -258,3 +258,17 @@ next() {
         [[ "$(tr -d , <<< "$output")" == *"cut off: $((first + left)) of $((first + needed)) bytes"* ]]
     done
 }
+
+@test "verify reads the deltas: damage, and keys that came and left" {
+    list
+    next 1.umd old.txt new.txt
+    umbel apply -q list.umb 1.umd
+    seq 10001 20000 > absent.txt
+    run -0 umbel verify list.umb --present new.txt --absent absent.txt
+    [[ "$output" == *"2,000 keys, none missing"* ]]
+    [[ "$output" == *"1 in 500,000"* ]]
+    run -1 umbel verify list.umb --present old.txt
+    printf X | dd of=list.umb.deltas bs=1 seek=200 conv=notrunc status=none
+    run -2 umbel verify list.umb
+    [[ "$output" == *"checksum"* ]]
+}
