@@ -235,7 +235,9 @@ const cli_command cli_command_apply = {
         "kept with the deltas, also without --key, so commands that look lines up with --key find "
         "them there, and a FILTER.deltas from elsewhere may be a DELTA.\n\n"
         "A delta that is there already is passed over, but for a new signature. One that is damaged, for another filter, or "
-        "not the next is an error, and the list stays as it was.\n\n"
+        "not the next is an error: those before it are applied, and it and those after it are not.\n\n"
+        "FILTER.deltas is beside the name that is given: a symbolic link has deltas of its own, and lookups by "
+        "the name of its target do not see them.\n\n"
         "A new FILTER, built from the whole list, simply takes the old one's place: deltas that "
         "follow another are left aside, with a warning, and the next umbel apply removes them. "
         "umbel info says when that pays.",

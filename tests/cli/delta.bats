@@ -272,3 +272,16 @@ next() {
     run -2 umbel verify list.umb
     [[ "$output" == *"checksum"* ]]
 }
+
+@test "of several deltas, those before one that is refused are applied" {
+    list
+    next 1.umd old.txt new.txt
+    cp list.umb again.umb
+    umbel apply -q list.umb 1.umd
+    run -2 umbel apply again.umb 1.umd old.txt
+    cmp again.umb.deltas list.umb.deltas
+    umbel apply -q again.umb 1.umd
+    ln -s list.umb link.umb
+    umbel apply -q link.umb 1.umd
+    cmp link.umb.deltas list.umb.deltas
+}
