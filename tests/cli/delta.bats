@@ -285,3 +285,14 @@ next() {
     umbel apply -q link.umb 1.umd
     cmp link.umb.deltas list.umb.deltas
 }
+
+@test "an intersection knows its number of keys only roughly" {
+    seq -f '6/%.0f' 200000 > a
+    seq -f '6/%.0f' 199991 400000 > b
+    seq -f '6/%.0f' 199991 200000 > both
+    umbel build -q --kind classic -n 200010 -p 1% -o a.umb a
+    umbel build -q --kind classic -n 200010 -p 1% -o b.umb b
+    umbel intersect -q -o list.umb a.umb b.umb
+    [ "$(umbel info --json list.umb | jq .keys_added)" -gt 100 ]
+    next 1.umd both both
+}

@@ -212,7 +212,8 @@ static umbel_err sort(const umbel_delta *d, hashes *h, umbeli_sorted *out, umbel
 static uint64_t least_keys(const umbel_lookup *from) {
     const umbeli_delta_chain *chain = umbeli_lookup_chain(from);
     const umbel_filter *f = umbel_lookup_filter(from);
-    uint64_t keys = umbeli_keys_added(f), slack = keys / 32 + 16;
+    uint64_t keys = umbeli_keys_added(f);
+    uint64_t slack = keys / 32 + 16 + (uint64_t)(4 * f->count_error);
     umbel_traits can;
     umbel_kind_traits(f->shape.kind, &can);
     if (chain) return umbeli_delta_chain_sums(chain)->last.keys;
