@@ -136,16 +136,17 @@ def tight(keys, seed, r, wide):
     return own, marks + words
 
 
-def exact(keys, others, seed):
-    """As the writer does: who is found among the others is asked of scripts/umbel-read."""
+def exact(keys, others, seed, e=0):
+    """As the writer does, which takes e = 0 unless two keys collide: who is found among the others is asked of
+    scripts/umbel-read."""
     members, known = hashes(b"key%d", keys, seed), hashes(b"other%d", others, seed)
     r = next(r for r in range(keys < 64, 33) if others / 2**(r + 1) <= keys)
     prints = build(members, r, 0, deviations=1) if r else (b"", b"", b"")
     asked = {"tight": reader.tight(prints[0], len(prints[1] + prints[2]))}
     found = [x for x in known if not r or reader.in_tight(asked, prints[1] + prints[2], x)]
-    verdict = lambda x, bit: mix(x + 0x9E3779B97F4A7C15 & M) & ~1 | bit
+    verdict = lambda x, bit: mix(x + (e + 1) * 0x9E3779B97F4A7C15 & M) & ~1 | bit
     second = build([verdict(x, 1) for x in members] + [verdict(x, 0) for x in found], 1, 0, 1, 1)
-    own = number(others) + bytes([0, len(prints[0])]) + prints[0] + second[0]
+    own = number(others) + bytes([e, len(prints[0])]) + prints[0] + second[0]
     return own, prints[1] + second[1] + prints[2] + second[2], 2.0**-r / (1 if keys < 64 else 2)
 
 
