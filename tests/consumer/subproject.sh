@@ -21,5 +21,5 @@ grep -q 'umbel_objects.*-O2\|-O2.*umbel_objects' "$tmp/parent/compile_commands.j
     { echo "compiled without -O, because the parent has no build type"; exit 1; }
 
 quietly cmake -S "$root" -B "$tmp/small" -DUMBEL_BUILD_TABLE=OFF -DUMBEL_BUILD_TESTS=OFF -DUMBEL_BUILD_MODULE=OFF \
-    -DUMBEL_WITH_ISAL=OFF -DUMBEL_WITH_HIREDIS=OFF -DUMBEL_WITH_LEVELDB=OFF
+    -DUMBEL_WITH_ISAL=OFF -DUMBEL_WITH_HIREDIS=OFF -DUMBEL_WITH_LEVELDB=OFF -DUMBEL_WITH_SODIUM=OFF
 grep -q 'umbel umbel_command; with: *$' "$tmp/log" || { tail -5 "$tmp/log"; exit 1; }
