@@ -148,7 +148,7 @@ static void bad_files(void **state) {
     umbel_free(f);
 }
 
-/* The file's own parameters replaced by these, its header and trailer summed anew. */
+/* Puts these in place of the own parameters and computes both checksums again. */
 static umbel_err with_params(const umbel_filter *f, const uint8_t *params, size_t len,
                              umbel_diag *diag) {
     uint8_t bytes[1 << 16];

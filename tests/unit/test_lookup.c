@@ -487,7 +487,7 @@ static void test_guarded(void **state) {
     assert_true(has(umbel_source_now(s), "second"));
     assert_int_equal(state_of(s, UMBEL_OK).number, 8);
 
-    /* A number that is no filter's does not count. */
+    /* The number of a file that is not a filter does not count. */
     vouch("9");
     file_put(path, "nonsense", 8);
     assert_int_equal(umbel_source_refresh(s, NULL), UMBEL_EUNKNOWN);
